@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 import baytree as bt
-from baytree.choose.compare.advice import Scored, advise
-from baytree.choose.validate.significance import paired
-from baytree.folds.cv import read_cv
+from baytree.comparison.recommendation import Scored, recommend
+from baytree.folds.splitters import read_cv
+from baytree.model_selection.significance import paired
 
 HERE = Path(__file__).parent
 ORACLES = HERE.parents[1] / "shared" / "oracles" / "data"
@@ -52,7 +52,7 @@ Rule = Callable[[list[Participant], float], Participant]
 def advice(models: list[Participant], ratio: float) -> Participant:
     """Within one standard error of the best Brier score, and at most a point of accuracy lower; of these the smallest."""
     scored = [Scored(model.name, model.brier, 1 - model.accuracy, model.size) for model in models]
-    return models[advise(scored, ratio, 0.01).chosen]
+    return models[recommend(scored, ratio, 0.01).chosen]
 
 
 def best(models: list[Participant], _: float) -> Participant:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import baytree as bt
-from baytree.choose.models import STRENGTHS
+from baytree.model_selection.model_registry import STRENGTHS
 from harness import Row, best, processor
 
 

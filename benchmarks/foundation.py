@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 import baytree as bt
-from baytree.table import encode as door
-from baytree.table.frames import read
-from baytree.table.infer import Census
+from baytree.data.encoding import encode as door
+from baytree.data.frames import read
+from baytree.data.inference.infer import TableProfile
 from harness import Growth, Row, Sized, best, growth
 from tables import mixed, numbers
 
@@ -20,7 +20,7 @@ def encoding() -> Iterator[Row]:
 
     def encode():
         raw = read(frame)
-        return door.learn(raw, Census.of(raw).schema())
+        return door.fit_encode(raw, TableProfile.of(raw).schema())
 
     yield Row("encode 1M×20 (10 floats, 10 categoricals)", "a budget of 20 ms", 0.020, best(encode, 7), 1)
     strings = frame[[f"cat{i}" for i in range(10)]].astype(str)
@@ -31,7 +31,7 @@ def encoding() -> Iterator[Row]:
 
     def encode_strings():
         raw = read(strings)
-        return door.learn(raw, Census.of(raw).schema())
+        return door.fit_encode(raw, TableProfile.of(raw).schema())
 
     yield Row("encode 1M×10 strings", "pandas' own factorising", best(factorise, 5), best(encode_strings, 5), 1)
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 import baytree as bt
 from advice import TABLES, table
-from baytree.model import softmax
+from baytree.base.model import softmax
 
 HERE = Path(__file__).parent
 SIZES = (50, 200, 1000)

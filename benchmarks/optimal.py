@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import baytree as bt
-from baytree.tree.optimal.offered import tests_of
-from baytree.tree.optimal.whole_weights import whole_weights
+from baytree.tree.optimal.candidate_tests import tests_of
+from baytree.tree.optimal.learner import integer_weights
 from harness import Row, processor
 
 BUNDLED = {"mushroom": "class", "penguins": "species"}
@@ -42,8 +42,8 @@ def beside_streed() -> Iterator[Row]:
 def bits(name: str) -> tuple[np.ndarray, np.ndarray]:
     """What the tests of a raw table say of its rows, and their classes."""
     given = (bt.datasets.load(name), BUNDLED[name]) if name in BUNDLED else OF_SKLEARN[name](return_X_y=True)
-    rows = bt.OptimalTreeClassifier()._enter(*given, None).table
-    sides = tests_of(rows, whole_weights(rows).units, MOST_TESTS).is_second
+    rows = bt.OptimalTreeClassifier()._prepare_rows(*given, None).table
+    sides = tests_of(rows, integer_weights(rows).units, MOST_TESTS).is_second
     return sides.T.astype(np.int64), rows.label.astype(np.int64)
 
 

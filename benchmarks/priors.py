@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import baytree as bt
 from advice import table
-from baytree.folds.cv import read_cv
+from baytree.folds.splitters import read_cv
 
 HERE = Path(__file__).parent
 TABLES = (

@@ -51,10 +51,10 @@ def one_row_requests() -> Iterator[Row]:
 
 def rows_beyond_parsing() -> Iterator[Row]:
     """Processor time of 1,000 rows above that of reading their JSON, beside the three milliseconds that are allowed."""
-    from baytree.serve.answers import encode, identity
-    from baytree.serve.served_models import Models
-    from baytree.serve.together import predicted
-    from baytree.serve.wire.json_body import columns_of
+    from baytree.serve.batching import predicted
+    from baytree.serve.json_body import columns_of
+    from baytree.serve.models import Models
+    from baytree.serve.responses import encode, identity
 
     with tempfile.TemporaryDirectory() as folder:
         model, rows = _model(Path(folder))

@@ -18,7 +18,7 @@ import pandas as pd
 
 import baytree as bt
 from advice import table
-from baytree.folds.cv import read_cv
+from baytree.folds.splitters import read_cv
 
 HERE = Path(__file__).parent
 TABLES = (

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 import baytree as bt
-from baytree.table.schema import Text
-from baytree.table.text.count import count
+from baytree.data.encoding.bag_of_words import count
+from baytree.data.schema.column import Text
 from harness import Row, best
 from tables import documents
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "serve"))
 
 import baytree as bt  # noqa: E402
 import load  # noqa: E402
-from baytree.serve.wire.bodies import ARROW, CSV, JSON  # noqa: E402
+from baytree.serve.request_body import ARROW, CSV, JSON  # noqa: E402
 from figure import Figure, Scope  # noqa: E402
 from in_process import Server, frame, rows_of  # noqa: E402
 

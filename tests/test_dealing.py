@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from baytree.folds.by_weight import dealt_by_weight
-from baytree.folds.contents import dealt, held_share, row_keys
-from baytree.folds.cv import names_rows, read_cv
-from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import Table
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.folds.content_folds import assign_folds, assign_folds_by_weight, held_out_proportion, row_keys
+from baytree.folds.splitters import names_rows, read_cv
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
@@ -74,7 +74,7 @@ def test_what_a_row_holds_decides_its_key_and_not_its_place():
 def test_equal_rows_are_spread_over_the_folds():
     rows = table()
     key = row_keys(rows)
-    fold = dealt(key, rows.label, 3)
+    fold = assign_folds(key, rows.label, 3)
     for own in np.unique(key):
         count = np.bincount(fold[key == own], minlength=3)
         assert count.max() - count.min() <= 1
@@ -82,7 +82,7 @@ def test_equal_rows_are_spread_over_the_folds():
 
 def test_a_third_of_the_weight_is_held_out():
     rows = table(3000)
-    held = held_share(row_keys(rows), rows.weight) @ rows.weight
+    held = held_out_proportion(row_keys(rows), rows.weight) @ rows.weight
     assert abs(held / rows.weight.sum() - 1 / 3) < 0.01
 
 
@@ -91,7 +91,7 @@ def test_a_row_of_weight_two_is_dealt_as_two_rows():
     twice = rows.take(np.repeat(np.arange(len(rows)), rows.weight.astype(int)))
     folds = []
     for each, weight in ((rows, rows.weight), (twice, np.ones(len(twice)))):
-        found = dealt_by_weight(row_keys(each), each.label, weight, 1.0, 4)
+        found = assign_folds_by_weight(row_keys(each), each.label, weight, 1.0, 4)
         key = row_keys(each) if found.index is None else row_keys(each)[found.index]
         folds.append({(k, f): w for k, f, w in zip(key.tolist(), found.fold.tolist(), found.weight.tolist(), strict=True)})
     assert folds[0].keys() == folds[1].keys()

@@ -10,11 +10,11 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import baytree as bt
-from baytree.choose.compare.leaderboard import Comparison
-from baytree.choose.validate.result import CrossValidation
+from baytree.base.model import Explanation
+from baytree.comparison.leaderboard import Comparison
 from baytree.estimators.docstrings import entries
 from baytree.interview.interview import Interview, Question
-from baytree.model import Explanation
+from baytree.model_selection.result import CrossValidation
 
 PUBLIC = [name for name in bt.__all__ if inspect.isclass(getattr(bt, name)) or inspect.isfunction(getattr(bt, name))]
 ESTIMATORS = [name for name in PUBLIC if inspect.isclass(getattr(bt, name)) and issubclass(getattr(bt, name), BaseEstimator)]

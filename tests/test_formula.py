@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from baytree import storage
-from baytree.bayes.events import Likelihood
-from baytree.exports import formula_of
+from baytree.exporters import formula_of
 from baytree.formula import expressions, from_json, to_json
-from baytree.formula.steps import parts, width, widths
+from baytree.formula.builder import parts, width, widths
+from baytree.naive_bayes.events.registry import Likelihood
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.baytree"))
 RECORDS = {

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import baytree as bt
+from baytree.data.files import binary
 from baytree.storage import dumps
-from baytree.table.files import whole
 from killing import learnt, write_stream
 
 ROWS = pl.DataFrame({"x": [1.0, 2.0, 8.0, 9.0] * 5, "colour": ["red", "blue"] * 10, "y": ["no", "no", "yes", "yes"] * 5})
@@ -16,7 +16,7 @@ ROWS = pl.DataFrame({"x": [1.0, 2.0, 8.0, 9.0] * 5, "colour": ["red", "blue"] * 
 
 @pytest.fixture
 def stream(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setattr(whole, "CELLS", 12)  # four rows a batch
+    monkeypatch.setattr(binary, "CELLS", 12)  # four rows a batch
     for k in range(4):
         ROWS[k * 5 : k * 5 + 5].write_parquet(tmp_path / f"part-{k}.parquet")
     return tmp_path
@@ -28,11 +28,11 @@ def go_on(folder: Path, estimator=None, target="y"):
 
 def broken_off(folder: Path, monkeypatch, batches: int) -> None:
     """Learns so many batches, then meets an error that is not of the rows."""
-    from baytree.streams import going_on
+    from baytree.streaming import partial_fit
 
-    work, left = going_on._learnt, iter(range(batches))
+    work, left = partial_fit._learnt, iter(range(batches))
     with monkeypatch.context() as patched:
-        patched.setattr(going_on, "_learnt", lambda *given: work(*given) if next(left, None) is not None else 1 / 0)
+        patched.setattr(partial_fit, "_learnt", lambda *given: work(*given) if next(left, None) is not None else 1 / 0)
         with pytest.raises(ZeroDivisionError):
             go_on(folder)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 
 import baytree as bt
 from baytree import storage
-from baytree.storage.loaded import Loaded, loaded
+from baytree.storage.lazy_estimator import LazyEstimator, loaded
 
 IRIS = bt.datasets.load("iris", as_="pandas")
 
@@ -35,7 +35,7 @@ def test_it_answers_bit_for_bit_like_the_estimator(fitted):
     assert [str(each) for each in light.explain(IRIS[:3])] == [str(each) for each in fitted.explain(IRIS[:3])]
     if is_classifier(fitted):
         np.testing.assert_array_equal(light.predict_proba(IRIS), fitted.predict_proba(IRIS))
-    assert type(light).__mro__[-2] is Loaded
+    assert type(light).__mro__[-2] is LazyEstimator
 
 
 @pytest.mark.parametrize(

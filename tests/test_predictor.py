@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.predictor import Predictor
+from baytree.base.predictor import Predictor
 
 RANDOM = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": RANDOM.normal(size=50), "b": RANDOM.choice(["u", "v"], 50)})

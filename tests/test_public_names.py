@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import baytree as bt
-from baytree.homes import HOMES
+from baytree._registry import PUBLIC_MODULES
 
 STUB = Path(bt.__file__).with_suffix(".pyi")
 
@@ -19,7 +19,7 @@ def test_every_public_name_is_there(name):
 def test_editors_are_told_where_every_name_comes_from():
     imports = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)]
     told = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
-    expected = {name: f"baytree.{home}" for name, home in HOMES.items()}
+    expected = {name: f"baytree.{home}" for name, home in PUBLIC_MODULES.items()}
     assert told == {**expected, "datasets": "baytree", "__version__": "baytree.version"}
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import baytree as bt
 from baytree import storage
-from baytree.storage import ModelFileError
+from baytree.storage.files import ModelFileError
 from crafted_models import faults_under_limit
 
 RNG = np.random.default_rng(0)

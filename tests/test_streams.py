@@ -5,10 +5,9 @@ import pytest
 
 import baytree as bt
 from baytree import datasets
-from baytree.streams import batch_answers
-from baytree.streams.batch_learning import learn
-from baytree.streams.lesson import Lesson
-from baytree.table import files
+from baytree.data import files
+from baytree.streaming import predict as batch_predict
+from baytree.streaming.fit import FitRequest, learn
 
 
 def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
@@ -18,7 +17,7 @@ def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
     source = files.source(tmp_path / "p.csv")
     assert len(list(source.batches())) > 5
-    parts = learn({"classification": bt.NaiveBayesClassifier()}, source, Lesson("species"))
+    parts = learn({"classification": bt.NaiveBayesClassifier()}, source, FitRequest("species"))
     assert parts.schema_ == whole.schema_
     assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
@@ -30,7 +29,7 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
     whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 1000)
     nb = {"classification": bt.NaiveBayesClassifier()}
-    parts = learn(nb, files.source(tmp_path / "p.csv"), Lesson("species"))
+    parts = learn(nb, files.source(tmp_path / "p.csv"), FitRequest("species"))
     assert parts.schema_ == whole.schema_
     assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
@@ -38,7 +37,7 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
 def test_rows_are_found_by_their_number_across_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(files.blocks, "BLOCK", 8)
     (tmp_path / "t.csv").write_text("x\n" + "\n".join(map(str, range(1, 50))) + "\n")
-    found = batch_answers.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
+    found = batch_predict.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
     assert {at: frame["x"].to_list() for at, frame in found.items()} == {1: [1], 17: [17], 49: [49]}
 
 
@@ -47,7 +46,7 @@ def test_confusions_of_batches_add_up_to_those_of_all_rows(tmp_path, monkeypatch
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
-    counted = batch_answers.verdict(model._predictor, files.source(tmp_path / "p.csv"))
+    counted = batch_predict.evaluate_source(model._predictor, files.source(tmp_path / "p.csv"))
     assert counted.n_rows == len(table)
     assert np.trace(counted.counts) / len(table) == model.score(table, "species")
 
@@ -57,7 +56,7 @@ def test_answers_of_batches_are_those_of_all_rows(tmp_path, monkeypatch):
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
-    batches = batch_answers.answers(model._predictor, files.source(tmp_path / "p.csv"), True, kept=["island"])
+    batches = batch_predict.answers(model._predictor, files.source(tmp_path / "p.csv"), True, kept=["island"])
     columns = [{name: list(values) for name, values in each.items()} for each in batches]
     assert len(columns) > 5
     assert [label for each in columns for label in each["prediction"]] == model.predict(table).tolist()
@@ -68,14 +67,14 @@ def test_answers_of_batches_are_those_of_all_rows(tmp_path, monkeypatch):
 def test_words_are_not_taken_for_numbers_that_a_model_could_predict(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n2,b\n" * 5)
     with pytest.raises(ValueError, match="'y' holds classes, but this model is for numbers"):
-        learn({"regression": bt.CARTRegressor()}, files.source(tmp_path / "t.csv"), Lesson("y"))
+        learn({"regression": bt.CARTRegressor()}, files.source(tmp_path / "t.csv"), FitRequest("y"))
 
 
 def test_the_reasons_beside_an_answer_are_the_largest_of_its_ledger(tmp_path):
     table = datasets.load("penguins", as_="polars")[:20]
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(datasets.load("penguins", as_="polars"), "species")
-    (columns,) = batch_answers.answers(model._predictor, files.source(tmp_path / "p.csv"), False, n_reasons=2)
+    (columns,) = batch_predict.answers(model._predictor, files.source(tmp_path / "p.csv"), False, n_reasons=2)
     for row, ledger in enumerate(model.explain(table)):
         amounts = ledger.against_runner_up()[2][1:]
         largest = sorted(amounts, key=abs, reverse=True)
@@ -86,7 +85,7 @@ def test_the_reasons_beside_an_answer_are_the_largest_of_its_ledger(tmp_path):
 def test_rows_without_so_many_reasons_have_empty_ones(tmp_path):
     (tmp_path / "t.csv").write_text("wind\nweak\n")
     model = bt.ID3Classifier().fit({"wind": ["weak", "strong"], "y": ["a", "b"]}, "y")
-    (columns,) = batch_answers.answers(model._predictor, files.source(tmp_path / "t.csv"), False, n_reasons=2)
+    (columns,) = batch_predict.answers(model._predictor, files.source(tmp_path / "t.csv"), False, n_reasons=2)
     assert (columns["reason 1"], columns["reason 2"], columns["effect 2"]) == (["wind = weak"], [None], [None])
 
 
@@ -95,7 +94,7 @@ def test_a_class_of_too_small_a_probability_is_no_prediction(tmp_path):
     penguins.to_csv(tmp_path / "p.csv", index=False)
     model = bt.NaiveBayesClassifier().fit(penguins[["island", "sex", "species"]], "species")
     source = files.source(tmp_path / "p.csv")
-    (columns,) = batch_answers.answers(model._predictor, source, True, n_reasons=1, least=0.7)
+    (columns,) = batch_predict.answers(model._predictor, source, True, n_reasons=1, least=0.7)
     expected = model.predict(penguins, reject=0.7).tolist()
     assert None in expected
     assert columns["prediction"].to_list() == expected

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 
 import baytree as bt
-from baytree.homes import HOMES, SKLEARN_HOMES
+from baytree._registry import PUBLIC_MODULES, SKLEARN_MODULES
 
 # Groups by where a name lives; the first that fits. A new public name needs no line here.
 GROUPS = {
@@ -24,13 +24,13 @@ GROUPS = {
 def pages() -> Iterator[tuple[str, str]]:
     """Every page of the reference: its place on the site, and its text."""
     grouped: dict[str, list[str]] = {group: [] for group in GROUPS.values()}
-    for name, home in HOMES.items():
+    for name, home in PUBLIC_MODULES.items():
         grouped[_group_of(home)].append(name)
     yield "reference/index.md", _index(grouped)
-    for name, home in HOMES.items():
+    for name, home in PUBLIC_MODULES.items():
         yield f"reference/{name}.md", f"::: baytree.{home}.{name}\n    options:\n      heading_level: 1\n"
     yield "reference/datasets.md", "# bt.datasets\n\n" + _directives("baytree.datasets", bt.datasets.__all__)
-    dropins = "\n".join(f"::: baytree.{home}.{name}\n" for name, home in SKLEARN_HOMES.items())
+    dropins = "\n".join(f"::: baytree.{home}.{name}\n" for name, home in SKLEARN_MODULES.items())
     said = "What is taken over and what is not: [from scikit-learn](../scikit-learn.md)."
     yield "reference/sklearn.md", f"# baytree.sklearn\n\n{said}\n\n{dropins}"
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from baytree.homes import HOMES
+from baytree._registry import PUBLIC_MODULES
 from baytree.version import __version__ as __version__
 
 _ROOMS = ("datasets",)  # modules that users name themselves, as in bt.datasets.load("iris")
 
-__all__ = sorted([*HOMES, *_ROOMS])
+__all__ = sorted([*PUBLIC_MODULES, *_ROOMS])
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
-    if name in HOMES:
-        return getattr(import_module(f".{HOMES[name]}", __name__), name)
+    if name in PUBLIC_MODULES:
+        return getattr(import_module(f".{PUBLIC_MODULES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import baytree as bt
-from baytree.statistics.corpora import Corpus
+from baytree.statistics.text import DocumentBags
 from baytree.storage import dumps
 
 RNG = np.random.default_rng(3)
@@ -256,8 +256,8 @@ def test_limits_and_weights_of_words_follow_all_documents(limits, norm):
 
 
 def test_batches_of_documents_are_added_up_few_times_and_weighed_when_somebody_asks(monkeypatch):
-    added, add = [], Corpus.__add__
-    monkeypatch.setattr(Corpus, "__add__", lambda one, other: added.append(len(other.documents)) or add(one, other))
+    added, add = [], DocumentBags.__add__
+    monkeypatch.setattr(DocumentBags, "__add__", lambda one, other: added.append(len(other.documents)) or add(one, other))
     documents = pd.DataFrame({"review": [f"word{i} word{i % 7} word{i // 5}" for i in range(256)]})
     labels = np.arange(256) % 2
     make = partial(bt.NaiveBayesClassifier, schema={"review": bt.Text(tfidf=True)})

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.bayes.events.conventions.weka import precision_of
-from baytree.statistics.discretize import mdl_cuts_of_weights
+from baytree.naive_bayes.events.weka import precision_of
+from baytree.statistics.binning import mdl_cuts_of_weights
 
 ENJOY = {
     "Sky": ["sunny", "sunny", "rainy", "sunny"],

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.choose.compare.advice import Advice, Scored, advise
-from baytree.choose.compare.compare import repeats_for
-from baytree.choose.validate.significance import corrected_t
+from baytree.comparison.compare import repeats_for
+from baytree.comparison.recommendation import Recommendation, Scored, recommend
+from baytree.model_selection.significance import corrected_t
 from law_settings import settings
 
 POINT = 0.01
@@ -27,7 +27,7 @@ def around(mean: float, spread: float, n: int = 10, seed: int = 0) -> list[float
 
 
 def advised(models: list[Scored], n_folds: int = 10, bar: Scored | None = None) -> str:
-    return models[advise(models, 1 / (n_folds - 1), POINT, bar).chosen].name
+    return models[recommend(models, 1 / (n_folds - 1), POINT, bar).chosen].name
 
 
 # --- where the advice of 0.1 was wrong ----------------------------------------------------------------------------------
@@ -102,14 +102,14 @@ def comparisons(draw) -> list[Scored]:
     return [scored(f"m{k}", draw(folds), draw(folds), draw(st.integers(1, 50))) for k in range(draw(st.integers(1, 6)))]
 
 
-def by_name(models: list[Scored], advice: Advice) -> tuple[str, str]:
+def by_name(models: list[Scored], advice: Recommendation) -> tuple[str, str]:
     return models[advice.chosen].name, models[advice.best].name
 
 
 @pytest.mark.slow
 @given(comparisons())
 def test_what_is_advised_loses_at_most_one_standard_error_and_one_point(models):
-    advice = advise(models, 0.1, POINT)
+    advice = recommend(models, 0.1, POINT)
     chosen = advice.standings[advice.chosen]
     assert chosen.worse <= chosen.error + 1e-9
     assert chosen.lost <= POINT + 1e-9
@@ -120,7 +120,7 @@ def test_what_is_advised_loses_at_most_one_standard_error_and_one_point(models):
 @given(comparisons(), st.randoms(use_true_random=False))
 def test_the_order_of_the_models_changes_nothing(models, random):
     shuffled = random.sample(models, len(models))
-    assert by_name(models, advise(models, 0.1, POINT)) == by_name(shuffled, advise(shuffled, 0.1, POINT))
+    assert by_name(models, recommend(models, 0.1, POINT)) == by_name(shuffled, recommend(shuffled, 0.1, POINT))
 
 
 @given(comparisons(), st.integers(0, 60))
@@ -128,12 +128,14 @@ def test_the_order_of_the_models_changes_nothing(models, random):
 def test_a_model_that_is_clearly_worse_changes_nothing(models, size):
     n = len(models[0].losses)
     worse = scored("worse", [2.0] * n, [-1.0] * n, size)
-    assert by_name(models, advise(models, 0.1, POINT)) == by_name([worse, *models], advise([worse, *models], 0.1, POINT))
+    assert by_name(models, recommend(models, 0.1, POINT)) == by_name(
+        [worse, *models], recommend([worse, *models], 0.1, POINT)
+    )
 
 
 @given(comparisons())
 def test_nothing_smaller_is_as_good_as_what_is_advised(models):
-    advice = advise(models, 0.1, POINT)
+    advice = recommend(models, 0.1, POINT)
     good = [model.size for model, standing in zip(models, advice.standings, strict=True) if standing.is_as_good]
     assert models[advice.chosen].size == min(good)
 
@@ -142,14 +144,14 @@ def test_nothing_smaller_is_as_good_as_what_is_advised(models):
 @settings(max_examples=50)
 def test_the_unit_of_the_score_changes_nothing(models, unit):
     scaled = [model._replace(losses=model.losses * unit) for model in models]
-    first, second = advise(models, 0.1, POINT), advise(scaled, 0.1, POINT)
+    first, second = recommend(models, 0.1, POINT), recommend(scaled, 0.1, POINT)
     nearly = any(abs(s.worse - s.error) < 1e-9 for s in first.standings)
     assert nearly or by_name(models, first)[0] == by_name(models, second)[0]
 
 
 def test_a_model_without_probabilities_is_never_best_nor_as_good():
     blind = scored("blind", [np.nan] * 4, [1.0] * 4, 1)
-    advice = advise([blind, scored("sees", [0.2] * 4, [0.8] * 4, 9)], 0.1, POINT)
+    advice = recommend([blind, scored("sees", [0.2] * 4, [0.8] * 4, 9)], 0.1, POINT)
     assert advice.chosen == advice.best == 1
     assert advice.standings[0].reason == "no score"
 
@@ -158,8 +160,8 @@ def test_one_standard_error_above_the_bar_is_asked_of_the_best():
     bar = scored("", [0.25] * 10, [0.5] * 10, 0)
     better = scored("better", around(0.20, 0.03), around(0.6, 0.03), 9)
     alike = scored("alike", around(0.245, 0.03), around(0.5, 0.03), 9)
-    assert advise([better], 1 / 9, POINT, bar).beats_the_bar
-    assert not advise([alike], 1 / 9, POINT, bar).beats_the_bar
+    assert recommend([better], 1 / 9, POINT, bar).beats_the_bar
+    assert not recommend([alike], 1 / 9, POINT, bar).beats_the_bar
 
 
 def test_a_gain_within_one_standard_error_is_told_as_not_sure():

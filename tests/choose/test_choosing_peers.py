@@ -18,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import baytree as bt
-from baytree.choose import metrics
-from baytree.choose.confusion import Confusion
-from baytree.choose.select import measures
-from baytree.choose.validate import significance
-from baytree.statistics import discretize
-from baytree.statistics.information import entropy
+from baytree.feature_selection import measures
+from baytree.metrics import scores as metrics
+from baytree.metrics.confusion import Confusion
+from baytree.model_selection import significance
+from baytree.statistics import binning
+from baytree.statistics.binning import entropy
 from law_settings import settings
 
 
@@ -111,7 +111,7 @@ def test_mdl_cuts_are_those_of_the_paper(seed):
     rng = np.random.default_rng(seed)
     x = rng.random(80).round(2)
     y = ((x > 0.3) ^ (x > 0.7) ^ (rng.random(80) < 0.1)).astype(np.int32)
-    assert discretize.mdl_cuts(x, y, 2) == pytest.approx(_mdl(x, y))
+    assert binning.mdl_cuts(x, y, 2) == pytest.approx(_mdl(x, y))
 
 
 def test_mrmr_takes_at_each_step_what_the_definition_asks_for():

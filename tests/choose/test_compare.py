@@ -16,10 +16,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.choose.compare.fold_tasks import Progress
-from baytree.choose.compare.participants import participants
-from baytree.choose.problem import Problem
-from baytree.tree.boost.first_tree import FirstTree
+from baytree.comparison.candidates import participants
+from baytree.comparison.fold_tasks import Progress
+from baytree.model_selection.problem import SupervisedProblem
+from baytree.tree.boosting.learner import FirstTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
 
@@ -43,7 +43,7 @@ def test_every_model_answers_for_the_same_rows_in_the_same_folds():
 
 def test_words_for_nothing_are_missing_values_for_those_who_take_part():
     frame = bands().assign(x=np.where(np.arange(120) % 40, "here", "NA"))[["x", "label"]]
-    assert Problem.of(frame, "label").missing == {"x": 3 / 120}
+    assert SupervisedProblem.of(frame, "label").missing == {"x": 3 / 120}
     assert ("ID3", "column 'x' has missing values") in bt.compare(frame, "label", ["id3", *FAST], cv=5).skipped
 
 
@@ -158,8 +158,8 @@ def test_a_tree_and_its_rules_grow_together_what_each_grows_alone():
 
 
 def test_models_that_begin_alike_grow_once_for_each_fold_and_once_for_all_rows(monkeypatch):
-    grown, taken = [], FirstTree.taken
-    monkeypatch.setattr(FirstTree, "taken", lambda step, rows: grown.append(rows.n_rows) or taken(step, rows))
+    grown, taken = [], FirstTree.run
+    monkeypatch.setattr(FirstTree, "run", lambda step, rows: grown.append(rows.n_rows) or taken(step, rows))
     others = [bt.C50Classifier(rules=True, min_cases=5), bt.C50Classifier(trials=2), bt.C50Classifier(fuzzy=True)]
     bt.compare(bands(), "label", ["c50", "c50-rules"], cv=4, repeats=1)
     assert sorted(grown) == [90, 90, 90, 90, 120]
@@ -172,7 +172,7 @@ def test_rules_that_fail_do_not_cost_the_tree_they_come_from(monkeypatch):
     def refuse(*_):
         raise ValueError("no rules today")
 
-    monkeypatch.setattr("baytree.tree.boost.learner.voting_rules", refuse)
+    monkeypatch.setattr("baytree.tree.boosting.learner.voting_rules", refuse)
     result = bt.compare(bands(), "label", ["c50", "c50-rules", "nb"], cv=4, repeats=1)
     assert {entry.short for entry in result.entries} == {"c50", "nb"}
     assert result.skipped == (("C5.0, rules", "no rules today"),)
@@ -267,7 +267,7 @@ def test_text_is_left_to_the_models_that_take_it_and_the_largest_class_is_told()
 def test_what_would_take_very_long_is_left_out_unless_it_is_named():
     rng = np.random.default_rng(0)
     rows = {"zip": [f"z{code}" for code in rng.integers(0, 900, 4000)], "y": rng.choice(["a", "b"], 4000)}
-    problem = Problem.of(rows, "y")
+    problem = SupervisedProblem.of(rows, "y")
     there, skipped = participants(problem)
     assert {"lda", "qda", "logistic", "lasso"}.isdisjoint(participant.short for participant in there)
     assert "name it in models to try it" in dict(skipped)["LDA"]

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.choose import metrics
-from baytree.choose.confusion import Confusion
-from baytree.choose.decision_curve import THRESHOLDS
-from baytree.choose.priced import Priced
-from baytree.cli import main
+from baytree.cli.main import main
+from baytree.metrics import scores as metrics
+from baytree.metrics.confusion import Confusion, ExpectedCost
+from baytree.metrics.decision_curve import THRESHOLDS
 
 SEEDS = st.integers(0, 10_000)
 
@@ -30,7 +29,7 @@ def drawn(seed: int, n_classes: int, n: int = 60) -> tuple[np.ndarray, np.ndarra
 @given(SEEDS, st.integers(2, 5))
 def test_the_expected_cost_is_what_rows_cost_on_average(seed, n_classes):
     truth, probability, weight, costs = drawn(seed, n_classes)
-    answers = metrics.Answers(truth, probability.argmax(axis=1), probability, weight, costs)
+    answers = metrics.ScoredRows(truth, probability.argmax(axis=1), probability, weight, costs)
     found = Confusion.of(truth, probability.argmax(axis=1), probability, weight, costs)
     assert found.scores["expected cost"] == pytest.approx(metrics.score("expected cost", answers), rel=1e-12)
 
@@ -38,14 +37,16 @@ def test_the_expected_cost_is_what_rows_cost_on_average(seed, n_classes):
 @given(SEEDS, st.integers(2, 5), st.integers(0, 60))
 def test_costs_of_parts_add_up_to_those_of_the_whole(seed, n_classes, cut):
     truth, probability, weight, costs = drawn(seed, n_classes)
-    parts = [Priced.of(truth[rows], probability[rows], weight[rows], costs) for rows in (slice(0, cut), slice(cut, None))]
-    assert (parts[0] + parts[1]).expected == Priced.of(truth, probability, weight, costs).expected
+    parts = [
+        ExpectedCost.of(truth[rows], probability[rows], weight[rows], costs) for rows in (slice(0, cut), slice(cut, None))
+    ]
+    assert (parts[0] + parts[1]).expected == ExpectedCost.of(truth, probability, weight, costs).expected
 
 
 @given(SEEDS, st.integers(2, 4))
 def test_no_cheaper_class_could_have_been_expected(seed, n_classes):
     _, probability, _, costs = drawn(seed, n_classes)
-    chosen = metrics.least_costly(probability, costs)
+    chosen = metrics.min_expected_cost_class(probability, costs)
     expected = probability @ costs
     assert (expected[np.arange(len(chosen)), chosen] <= expected.min(axis=1) + 1e-12).all()
 

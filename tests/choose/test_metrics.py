@@ -11,24 +11,24 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 import baytree as bt
-from baytree.choose import metrics
-from baytree.choose.metrics import Answers
-from baytree.cli import main
+from baytree.cli.main import main
+from baytree.metrics import scores as metrics
+from baytree.metrics.scores import ScoredRows
 from law_settings import settings
 
 
-def answers(seed: int, n_classes: int = 3, n: int = 40) -> Answers:
+def answers(seed: int, n_classes: int = 3, n: int = 40) -> ScoredRows:
     rng = np.random.default_rng(seed)
     probability = rng.dirichlet(np.ones(n_classes), n).round(1)  # ties, and zeros
     probability /= probability.sum(axis=1, keepdims=True)
     weight = rng.integers(1, 4, n).astype(float)
-    return Answers(rng.integers(0, n_classes, n), probability.argmax(axis=1), probability, weight)
+    return ScoredRows(rng.integers(0, n_classes, n), probability.argmax(axis=1), probability, weight)
 
 
-def numbers(seed: int, n: int = 31) -> Answers:
+def numbers(seed: int, n: int = 31) -> ScoredRows:
     rng = np.random.default_rng(seed)
     label = rng.normal(size=n)
-    return Answers(label, label + rng.normal(size=n).round(1), None, rng.integers(1, 4, n).astype(float))
+    return ScoredRows(label, label + rng.normal(size=n).round(1), None, rng.integers(1, 4, n).astype(float))
 
 
 @given(st.integers(0, 200), st.sampled_from([*metrics.CLASSIFICATION, *metrics.REGRESSION]))
@@ -58,10 +58,10 @@ def test_weighted_metrics_are_scikit_learns(seed):
 
 
 def test_what_is_not_defined_is_nan():
-    one_class = Answers(np.zeros(3, int), np.zeros(3, int), np.full((3, 2), 0.5))
+    one_class = ScoredRows(np.zeros(3, int), np.zeros(3, int), np.full((3, 2), 0.5))
     assert np.isnan(metrics.score("AUC", one_class))
     assert np.isnan(metrics.score("log loss", one_class._replace(probability=None)))
-    assert np.isnan(metrics.score("R²", Answers(np.ones(3), np.zeros(3), None)))
+    assert np.isnan(metrics.score("R²", ScoredRows(np.ones(3), np.zeros(3), None)))
     with pytest.raises(ValueError, match="no metric 'luck'"):
         metrics.score("luck", one_class)
 

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baytree as bt
-from baytree.choose.select import measures
-from baytree.statistics import discretize
-from baytree.statistics.information import entropy
+from baytree.feature_selection import measures
+from baytree.statistics import binning
+from baytree.statistics.binning import entropy
 from law_settings import settings
 
 PLAY_TENNIS = """outlook temperature humidity wind play
@@ -81,7 +81,7 @@ def test_the_best_cut_is_the_best_of_all_cuts(rows):
     label = np.array([label for _, label in rows], np.int32)
     known = np.unique(values[~np.isnan(values)])
     gains = [_gain_of_cut(values, label, cut) for cut in (known[:-1] + known[1:]) / 2]
-    found = discretize.best_cut(values, label, 3)
+    found = binning.best_cut(values, label, 3)
     if len(found):
         assert _gain_of_cut(values, label, found[0]) == pytest.approx(max(gains), abs=1e-12)
     else:
@@ -89,7 +89,7 @@ def test_the_best_cut_is_the_best_of_all_cuts(rows):
 
 
 def _gain_of_cut(values, label, cut):
-    bins = discretize.binned(values, np.array([cut]))
+    bins = binning.bin_codes(values, np.array([cut]))
     counts = np.zeros((2, 3))
     np.add.at(counts, (bins[bins >= 0], label[bins >= 0]), 1)
     return measures.mutual_information(counts)
@@ -98,15 +98,15 @@ def _gain_of_cut(values, label, cut):
 def test_neighbouring_doubles_can_be_cut_apart():
     low = 1.0
     high = np.nextafter(low, 2)
-    cut = discretize.best_cut(np.array([low, high]), np.array([0, 1], np.int32), 2)
-    assert discretize.binned(np.array([low, high]), cut).tolist() == [0, 1]
+    cut = binning.best_cut(np.array([low, high]), np.array([0, 1], np.int32), 2)
+    assert binning.bin_codes(np.array([low, high]), cut).tolist() == [0, 1]
 
 
 def test_mdl_leaves_noise_uncut_and_finds_three_bands():
     rng = np.random.default_rng(0)
     x = rng.random(300)
-    assert len(discretize.mdl_cuts(x, rng.integers(0, 2, 300).astype(np.int32), 2)) == 0
-    bands = discretize.mdl_cuts(x, ((x > 1 / 3) & (x < 2 / 3)).astype(np.int32), 2)
+    assert len(binning.mdl_cuts(x, rng.integers(0, 2, 300).astype(np.int32), 2)) == 0
+    bands = binning.mdl_cuts(x, ((x > 1 / 3) & (x < 2 / 3)).astype(np.int32), 2)
     assert bands == pytest.approx([1 / 3, 2 / 3], abs=0.02)
 
 

@@ -17,13 +17,19 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.choose.problem import Problem
-from baytree.choose.task_of_target import task_of
-from baytree.choose.validate import significance
-from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
-from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials
-from baytree.estimators.learning import FirstSteps
-from baytree.folds.cv import Fold
+from baytree.estimators.learner_access import SharedStages
+from baytree.folds.splitters import Fold
+from baytree.model_selection import significance
+from baytree.model_selection.problem import SupervisedProblem, task_of
+from baytree.model_selection.trials import (
+    encodes_identically,
+    from_frame,
+    from_table,
+    held_out_table,
+    predict_folds,
+    training_table,
+    with_fixed_kinds,
+)
 from law_settings import settings
 
 
@@ -40,10 +46,10 @@ def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:
 @given(st.integers(0, 50), st.sampled_from(["mle", "map", "bayes"]), st.sampled_from([2, 5, "loo"]))
 @settings(max_examples=12, deadline=None)
 def test_taking_a_fold_away_gives_the_answers_of_refitting(seed, estimate, cv):
-    problem = Problem.of(mixed(24, seed), "label")
+    problem = SupervisedProblem.of(mixed(24, seed), "label")
     folds = problem.folds(cv, seed=seed)
     model = bt.NaiveBayesClassifier(estimate=estimate)
-    for trial, fold in zip(trials(model, problem, folds.parts), folds.parts, strict=True):
+    for trial, fold in zip(predict_folds(model, problem, folds.parts), folds.parts, strict=True):
         refitted = from_frame(model, problem, fold)
         assert np.array_equal(trial.probability, refitted.probability)
         assert np.array_equal(trial.answer, refitted.answer)
@@ -78,30 +84,30 @@ LEARNERS = {
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_rows_of_an_encoded_table_teach_what_the_rows_of_the_frame_teach(name):
-    problem = Problem.of(every_kind(60, 3), "label")
-    ready = prepared(LEARNERS[name], problem)
-    assert reads_alike(ready, problem)
+    problem = SupervisedProblem.of(every_kind(60, 3), "label")
+    ready = with_fixed_kinds(LEARNERS[name], problem)
+    assert encodes_identically(ready, problem)
     for fold in problem.folds(3).parts:
-        encoded, refitted = from_table(ready, problem, fold, FirstSteps()), from_frame(ready, problem, fold)
+        encoded, refitted = from_table(ready, problem, fold, SharedStages()), from_frame(ready, problem, fold)
         assert np.allclose(encoded.probability, refitted.probability, rtol=0, atol=1e-12)
         assert np.array_equal(encoded.answer, refitted.answer)
 
 
 def test_what_only_the_rows_kept_back_hold_is_not_known_to_the_rows_learnt_from():
     rows = {"x": ["a", "b"] * 5 + ["only here"], "y": ["no", "yes"] * 5 + ["new"]}
-    problem = Problem.of(rows, "y")
-    table = to_learn_from(problem.table, np.arange(10))
+    problem = SupervisedProblem.of(rows, "y")
+    table = training_table(problem.table, np.arange(10))
     assert table.schema["x"].levels == ("a", "b")
     assert table.schema.classes == ("no", "yes")
-    assert to_answer_for(problem.table, np.array([10]), table.schema).values[0].tolist() == [-1]
+    assert held_out_table(problem.table, np.array([10]), table.schema).values[0].tolist() == [-1]
 
 
 def test_text_infinities_and_foreign_estimators_are_refitted_from_the_frame():
     infinite = pd.DataFrame({"x": [1.0, np.inf, 2.0, 3.0] * 5, "y": ["a", "b"] * 10})
-    problem = Problem.of(infinite, "y")
-    assert not reads_alike(prepared(bt.CARTClassifier(), problem), problem)
+    problem = SupervisedProblem.of(infinite, "y")
+    assert not encodes_identically(with_fixed_kinds(bt.CARTClassifier(), problem), problem)
     assert bt.cross_validate(bt.CARTClassifier(), infinite, "y", cv=3).summary("accuracy").mean >= 0
-    assert not reads_alike(GaussianNB(), problem)
+    assert not encodes_identically(GaussianNB(), problem)
 
 
 def test_a_missing_number_before_a_known_one_adds_nothing():
@@ -162,7 +168,7 @@ def test_scikit_learns_splitters_holdout_and_leave_one_out_are_taken(cv):
 
 def test_rows_of_one_group_are_never_on_both_sides():
     frame, groups = mixed(), np.arange(60) // 6
-    problem = Problem.of(frame, "label")
+    problem = SupervisedProblem.of(frame, "label")
     for cv in (5, GroupKFold(5)):
         for fold in problem.folds(cv, groups).parts:
             assert not set(groups[fold.train]) & set(groups[fold.test])

@@ -14,8 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baytree as bt
-from baytree.choose.problem import Problem
-from baytree.choose.select.scorers import AddingScorer, RefittingScorer, scorer
+from baytree.feature_selection.subset_scores import AddingScorer, RefittingScorer, scorer
+from baytree.model_selection.problem import SupervisedProblem
 from law_settings import settings
 
 
@@ -33,7 +33,7 @@ def mixed(n: int, seed: int) -> pd.DataFrame:
 @given(st.integers(0, 40), st.sampled_from(["mle", "bayes"]))
 @settings(max_examples=8, deadline=None)
 def test_adding_log_likelihoods_scores_as_refitting_does(seed, estimate):
-    problem = Problem.of(mixed(40, seed), "label")
+    problem = SupervisedProblem.of(mixed(40, seed), "label")
     folds = problem.folds(3).parts
     model = bt.NaiveBayesClassifier(estimate=estimate)
     fast, slow = scorer(model, problem, folds, "accuracy", 1), RefittingScorer(model, problem, folds, "accuracy")
@@ -47,7 +47,7 @@ def test_every_naive_bayes_scores_as_refitting_does(name):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     X = np.minimum(rng.poisson(1.5, size=(60, 4)) + y[:, None] * (np.arange(4) % 2), 3)
-    problem = Problem.of(X, y)
+    problem = SupervisedProblem.of(X, y)
     folds = problem.folds(4).parts
     model = getattr(bt, name)()
     expected = RefittingScorer(model, problem, folds, "accuracy").added([0], [1, 2, 3])

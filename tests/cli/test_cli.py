@@ -21,15 +21,17 @@ from hypothesis import strategies as st
 
 import baytree as bt
 from baytree import datasets
-from baytree.choose import metrics, models
-from baytree.choose.compare.participants import participants
-from baytree.choose.confusion import Confusion
-from baytree.choose.problem import Problem
-from baytree.choose.residuals import Residuals
-from baytree.cli import arguments, main
-from baytree.cli.spreadsheet import inert
-from baytree.show.terminal import aligned, escaped
-from baytree.table import files
+from baytree.cli import arguments
+from baytree.cli.csv_output import inert
+from baytree.cli.main import main
+from baytree.comparison.candidates import participants
+from baytree.data import files
+from baytree.display.terminal import aligned, escaped
+from baytree.metrics import scores as metrics
+from baytree.metrics.confusion import Confusion
+from baytree.metrics.residuals import Residuals
+from baytree.model_selection import model_registry
+from baytree.model_selection.problem import SupervisedProblem
 from law_settings import settings
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202eevil\r\x9b2J"
@@ -154,7 +156,7 @@ def test_a_late_contradiction_starts_the_learning_again(tmp_path, monkeypatch):
     rows = "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(2000))
     (tmp_path / "t.csv").write_text(f"x,y\n{rows}many,a\n")
     monkeypatch.setattr(files.blocks, "BLOCK", 1000)
-    monkeypatch.setattr(files.delimited, "SAMPLE", 1000)
+    monkeypatch.setattr(files.csv, "SAMPLE", 1000)
     result = run("fit", tmp_path / "t.csv", "-t", "y")
     assert "column 'x' looked like a whole number, but holds 'many'; it is read as text" in result.stderr
     assert "x = many" in result.stdout
@@ -432,7 +434,7 @@ def test_numbers_are_aligned_to_the_right_and_words_to_the_left():
 
 
 def test_parameters_are_read_as_json_or_words():
-    offers = arguments.offers("nb", ["alpha=0.5", "estimate=mle", "class-prior=[0.5, 0.5]", "events=none"], {})
+    offers = arguments.candidate_estimators("nb", ["alpha=0.5", "estimate=mle", "class-prior=[0.5, 0.5]", "events=none"], {})
     (model,) = offers.values()
     assert model.get_params() | {"alpha": 0.5, "estimate": "mle", "class_prior": [0.5, 0.5], "events": None} == (
         model.get_params()
@@ -442,11 +444,11 @@ def test_parameters_are_read_as_json_or_words():
 def test_a_model_has_one_name_and_one_set_of_settings_in_fit_and_in_compare():
     rows = {"x": ["a", "b", "a", "b"] * 3, "number": [1.5, 2.0, 3.0, 4.0] * 3, "word": ["n", "y", "n", "y"] * 3}
     for task, target in (("classification", "word"), ("regression", "number")):
-        problem = Problem.of({"x": rows["x"], target: rows[target]}, target, task)
-        there, skipped = participants(problem, list(models.FAMILIES[task]))
+        problem = SupervisedProblem.of({"x": rows["x"], target: rows[target]}, target, task)
+        there, skipped = participants(problem, list(model_registry.FAMILIES[task]))
         assert not skipped
         for participant in there:
-            fitted = arguments.offers(participant.short, [], {}, task)[task]
+            fitted = arguments.candidate_estimators(participant.short, [], {}, task)[task]
             assert type(fitted) is type(participant.estimator)
             assert fitted.get_params() == participant.estimator.get_params()
 
@@ -471,7 +473,7 @@ def test_a_parameter_that_one_of_two_tasks_has_needs_no_task():
 @pytest.fixture
 def late(tmp_path, monkeypatch) -> Path:
     """1,000 rows of numbers, and then a word in two columns; types are guessed from the first kilobyte."""
-    monkeypatch.setattr(files.delimited, "SAMPLE", 1 << 10)
+    monkeypatch.setattr(files.csv, "SAMPLE", 1 << 10)
     monkeypatch.setattr(files.blocks, "BLOCK", 1 << 11)
     rows = [f"{k % 7},{k % 3},{'yes' if k % 7 > 3 else 'no'}" for k in range(1000)]
     path = tmp_path / "late.csv"

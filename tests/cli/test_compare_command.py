@@ -17,8 +17,9 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.cli import pages
-from baytree.table.schema import Column, Kind, Schema, Target
+from baytree.cli import output as terminal_output
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +38,7 @@ def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:
 def run(*words: str, **options):
     from click.testing import CliRunner
 
-    from baytree.cli.commands import main
+    from baytree.cli.main import main
 
     return CliRunner().invoke(main, list(words), **options)
 
@@ -145,9 +146,9 @@ def test_a_remedy_is_said_in_options_and_not_in_python(tmp_path):
 
 
 def test_a_long_model_does_not_push_the_leaderboard_out_of_sight():
-    assert pages.beginning("\n".join(["line"] * 100)).splitlines()[-1] == "… and 60 lines more"
-    assert pages.beginning("a\nb") == "a\nb"
-    assert len(pages.beginning("long " * 40)) == 80
+    assert terminal_output.first_lines("\n".join(["line"] * 100)).splitlines()[-1] == "… and 60 lines more"
+    assert terminal_output.first_lines("a\nb") == "a\nb"
+    assert len(terminal_output.first_lines("long " * 40)) == 80
 
 
 def test_a_schema_fits_eighty_columns_whatever_its_names_and_levels():

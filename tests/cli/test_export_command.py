@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import baytree as bt
-from baytree.cli import main
-from baytree.exports import EXPORTS
+from baytree.cli.main import main
+from baytree.exporters import EXPORTERS
 
 
 def run(*words: object) -> Result:
@@ -21,7 +21,7 @@ def saved(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("target", EXPORTS)
+@pytest.mark.parametrize("target", EXPORTERS)
 def test_the_command_writes_what_export_gives(saved, target, tmp_path):
     result = run("export", saved, "--to", target, "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import baytree as bt
-from baytree.cli import main
+from baytree.cli.main import main
 
 ROWS = "size,colour,y\n" + "1,red,no\n2,red,no\n8,blue,yes\n9,blue,yes\n" * 5
 WRITING = {  # a command by its words up to -o, which is followed by the file

@@ -10,12 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import main
-from baytree.diffs import Flips
-from baytree.diffs.facts import FACTS
+from baytree.cli.main import main
+from baytree.model_diff.facts import FACTS
+from baytree.model_diff.flips import Flips
 from baytree.summary import Summary
-from baytree.summary.hybrid import BayesTreeSummary
-from baytree.summary.tree import TreeSummary, TrialsSummary
+from baytree.summary.tree import BayesTreeSummary, TreeSummary, TrialsSummary
 
 
 @pytest.fixture(scope="module")

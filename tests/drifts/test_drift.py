@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree.drifts.batch import MOST_NEW
-from baytree.drifts.comparing import missing_chance
+from baytree.drift_detection.batch import MOST_NEW
+from baytree.drift_detection.distribution_tests import missing_chance
 
 MODELS = [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LogisticRegression]
 

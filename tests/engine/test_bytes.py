@@ -48,7 +48,7 @@ def test_on_spark_statistics_come_here_and_rows_stay(name, spark_session, tmp_pa
 
     for k in range(6):
         made(k).to_parquet(tmp_path / f"{k}.parquet")
-    came, brought = [], spark.brought
+    came, brought = [], spark.combine_results
     monkeypatch.setattr(
         spark, "brought", lambda answers: came.append(sum(len(sent) for *_, sent in answers)) or brought(answers)
     )

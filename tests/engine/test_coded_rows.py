@@ -6,19 +6,18 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.engine.keeping import array_bytes, folders
-from baytree.engine.sighting import Sighting
-from baytree.tree.grow.rounds import class_growth, value_codes
-from baytree.tree.grow.rounds.narrow_codes import ROOT, CodedRows, CodeTests
-from baytree.tree.grow.rounds.node_counts import NodeCounts
+from baytree.engine import block_store, partition_values
+from baytree.engine.blocks import BlockInspection
+from baytree.tree.growing.remote import class_growth, value_codes
+from baytree.tree.growing.remote.coded_rows import ROOT, CodeTests, NarrowCodedRows, NodeCounts
 
 SIZES = {"uint8": (3, 256), "uint16": (3, 300), "uint32": (3, 70_000)}
 
 
-def coded(width: str, weights: bool, n: int = 400) -> CodedRows:
+def coded(width: str, weights: bool, n: int = 400) -> NarrowCodedRows:
     r = np.random.default_rng(n)
     codes = np.array([r.integers(0, size, n) for size in SIZES[width]], width)
-    return CodedRows(codes, r.integers(0, 3, n).astype(np.int32), r.random(n) if weights else None, 3, 17)
+    return NarrowCodedRows(codes, r.integers(0, 3, n).astype(np.int32), r.random(n) if weights else None, 3, 17)
 
 
 @pytest.mark.parametrize("weights", [False, True])
@@ -39,7 +38,7 @@ def test_counts_are_those_of_rows_one_by_one(width, weights):
 @pytest.mark.parametrize("weights", [False, True])
 def test_rows_come_back_from_their_bytes(weights):
     rows = coded("uint16", weights)
-    found = CodedRows.from_arrays(array_bytes.from_bytes(array_bytes.as_bytes(rows.arrays())))
+    found = NarrowCodedRows.from_arrays(partition_values.from_bytes(partition_values.as_bytes(rows.arrays())))
     assert np.array_equal(found.codes, rows.codes)
     assert found.codes.dtype == rows.codes.dtype
     assert np.array_equal(found.label, rows.label)
@@ -49,7 +48,7 @@ def test_rows_come_back_from_their_bytes(weights):
 
 def test_arrays_come_back_whatever_their_shapes():
     arrays = [np.zeros((0, 4)), np.arange(5, dtype=np.uint8), np.array(3.0), np.ones((2, 3, 1), np.int32)]
-    for found, array in zip(array_bytes.from_bytes(array_bytes.as_bytes(arrays)), arrays, strict=True):
+    for found, array in zip(partition_values.from_bytes(partition_values.as_bytes(arrays)), arrays, strict=True):
         assert np.array_equal(found, array)
         assert (found.dtype, found.shape) == (array.dtype, array.shape)
 
@@ -77,8 +76,8 @@ def test_columns_that_cannot_win_are_not_searched_and_the_tree_is_that_of_memory
     y = (x[:, 1] + x[:, 4] + r.normal(0, 20, len(x)) > 50).astype(int)
     frame = pl.DataFrame(x, schema=[f"x{j}" for j in range(6)]).with_columns(y=pl.Series(y))
     frame.write_parquet(tmp_path / "rows.parquet")
-    searched, search = [], class_growth.stand_ins
-    monkeypatch.setattr(class_growth, "stand_ins", lambda *given: searched.append(len(given[3])) or search(*given))
+    searched, search = [], class_growth.representative_rows
+    monkeypatch.setattr(class_growth, "representative_rows", lambda *given: searched.append(len(given[3])) or search(*given))
     model = bt.DecisionTreeClassifier(max_depth=4)
     there = model.fit(bt.scan(tmp_path / "rows.parquet"), "y").tree_
     here = bt.DecisionTreeClassifier(max_depth=4).fit(frame, "y").tree_
@@ -92,20 +91,20 @@ def test_rows_are_coded_once_however_many_rounds_there_are(tmp_path, monkeypatch
     frame = pl.DataFrame({"x": r.normal(size=90_000), "z": r.normal(size=90_000)})
     frame = frame.with_columns(y=(pl.col("x") + pl.col("z") > 0).cast(pl.Int8))
     frame.write_parquet(tmp_path / "rows.parquet")
-    made, put = [], value_codes.Codes.put
-    monkeypatch.setattr(value_codes.Codes, "put", lambda *given: made.append(given[2]) or put(*given))
-    seen, remember = [], folders.MadeFolder.__init__
-    monkeypatch.setattr(folders.MadeFolder, "__init__", lambda *given: seen.append(given[0]) or remember(*given))
+    made, put = [], value_codes.ColumnCodes.put
+    monkeypatch.setattr(value_codes.ColumnCodes, "put", lambda *given: made.append(given[2]) or put(*given))
+    seen, remember = [], block_store.DerivedBlockStore.__init__
+    monkeypatch.setattr(block_store.DerivedBlockStore, "__init__", lambda *given: seen.append(given[0]) or remember(*given))
     bt.DecisionTreeClassifier(max_depth=6).fit(bt.scan(tmp_path / "rows.parquet"), "y")
     assert [folder.n_pieces * 2 for folder in seen] == [len(made)]
 
 
 def test_what_has_no_room_in_memory_is_kept_on_disk():
-    folder = folders.Folder(room=100)
-    folder.filled(((bytes([k]) * 60, Sighting("")) for k in range(4)), Sighting(""))
-    made = folder.made(lambda content: content * 2)
+    folder = block_store.BlockStore(room=100)
+    folder.filled(((bytes([k]) * 60, BlockInspection("")) for k in range(4)), BlockInspection(""))
+    made = folder.apply(lambda content: content * 2)
     for _ in range(2):
-        assert made.total(lambda content: [bytes(content)]) == [bytes([k]) * 120 for k in range(4)]
+        assert made.map_reduce(lambda content: [bytes(content)]) == [bytes([k]) * 120 for k in range(4)]
     assert sorted(path.name for path in made.path.iterdir() if path.name != "lock") == [f"{k:06d}" for k in range(4)]
 
 

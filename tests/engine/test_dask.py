@@ -56,26 +56,26 @@ def pieces_on(frame):
 
 def test_a_round_is_a_task_for_each_worker_that_holds_pieces(client, table, tmp_path, monkeypatch):
     from baytree.engine import dask as engine
-    from baytree.engine.gathering import Gathered
+    from baytree.engine.worker_results import TableList
 
     packs = pieces_on(on_dask(table, tmp_path, 6))
     held = {piece.key: holders for piece, holders in zip(packs.pieces, client.who_has(packs.pieces).values(), strict=True)}
     sent = []
-    task = engine.OnWorkers._task
-    monkeypatch.setattr(engine.OnWorkers, "_task", lambda self, *given, **at: sent.append(at) or task(self, *given, **at))
-    assert len(packs.sum(lambda piece: Gathered((len(piece),))).tables) == 6
+    task = engine.WorkerBlocks._task
+    monkeypatch.setattr(engine.WorkerBlocks, "_task", lambda self, *given, **at: sent.append(at) or task(self, *given, **at))
+    assert len(packs.sum(lambda piece: TableList((len(piece),))).tables) == 6
     assert len(sent) == len({next(iter(holders)) for holders in held.values()}) <= 2
 
 
 @pytest.mark.usefixtures("client")
 def test_answers_are_added_in_the_order_of_the_pieces_whoever_held_them(table, tmp_path, monkeypatch):
     from baytree.engine import dask as engine
-    from baytree.engine.gathering import Gathered
+    from baytree.engine.worker_results import TableList
 
     rows = on_dask(table, tmp_path, 6)
     packs = pieces_on(rows)
-    monkeypatch.setattr(engine.OnWorkers, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
-    found = packs.sum(lambda piece: Gathered((len(piece),))).tables
+    monkeypatch.setattr(engine.WorkerBlocks, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
+    found = packs.sum(lambda piece: TableList((len(piece),))).tables
     assert found == tuple(rows.map_partitions(len).compute())
 
 
@@ -84,7 +84,7 @@ def test_rows_keep_their_order_where_workers_add_up_large_answers(table, tmp_pat
     from baytree.engine import dask as engine
 
     monkeypatch.setattr(engine, "AT_ONCE", 100)
-    monkeypatch.setattr(engine.OnWorkers, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
+    monkeypatch.setattr(engine.WorkerBlocks, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
     rows = table.drop("w")
     there = on_dask(rows, tmp_path, 6)
     here, there_too = (bt.cross_validate(bt.NaiveBayesClassifier(), each, "y", cv=4) for each in (rows, there))
@@ -94,11 +94,11 @@ def test_rows_keep_their_order_where_workers_add_up_large_answers(table, tmp_pat
 
 
 def test_a_work_that_is_large_travels_once(client, table, tmp_path, monkeypatch):
-    from baytree.engine.gathering import Gathered
+    from baytree.engine.worker_results import TableList
 
     packs, large, sent = pieces_on(on_dask(table, tmp_path, 4)), np.arange(100_000), []
     submit = client.submit
     monkeypatch.setattr(client, "submit", lambda *given, **how: sent.append(given) or submit(*given, **how))
-    total = packs.sum(lambda piece: Gathered((len(piece) + int(large[-1]) * 0,)))
+    total = packs.sum(lambda piece: TableList((len(piece) + int(large[-1]) * 0,)))
     assert sum(total.tables) == len(table)
     assert [len(given[1]) > 700_000 for given in sent if isinstance(given[1], bytes)] == [True]

@@ -6,10 +6,10 @@ import pytest
 from tables_elsewhere import on_disk
 
 import baytree as bt
-from baytree.choose import metrics
-from baytree.choose.residuals import Residuals
-from baytree.statistics import tally
-from baytree.statistics.tally import Chances
+from baytree.metrics import scores as metrics
+from baytree.metrics.residuals import Residuals
+from baytree.statistics import value_counts
+from baytree.statistics.value_counts import WeightedProbabilities
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +58,11 @@ def test_sums_give_what_the_metrics_of_rows_give(weight, table, models):
         target = "width" if name == "numbers" else "y"
         weights = None if weight is None else known["w"].to_numpy()
         if name == "numbers":
-            answers = metrics.Answers(known[target].to_numpy(), model.predict(known), None, weights)
+            answers = metrics.ScoredRows(known[target].to_numpy(), model.predict(known), None, weights)
         else:
             code = {label: k for k, label in enumerate(model.classes_)}
             truth, given = (np.array([code[label] for label in each]) for each in (known[target], model.predict(known)))
-            answers = metrics.Answers(truth, given, model.predict_proba(known), weights)
+            answers = metrics.ScoredRows(truth, given, model.predict_proba(known), weights)
         found = bt.evaluate(model, known, sample_weight=weight).scores
         assert found == pytest.approx({metric: metrics.score(metric, answers) for metric in found}, rel=1e-12)
 
@@ -97,14 +97,14 @@ def test_numbers_have_no_confusion(models):
 
 
 def test_of_many_probabilities_the_first_digits_give_the_area_whatever_the_parts(monkeypatch):
-    monkeypatch.setattr(tally, "MOST_VALUES", 500)
+    monkeypatch.setattr(value_counts, "MOST_VALUES", 500)
     r = np.random.default_rng(0)
     score = 1 / (1 + np.exp(-r.normal(-2, 3, 20_000)))
     truth = r.random(20_000) < score
     exact = metrics.area_under_curve(truth, score)
     found = [
-        sum((Chances.of(s, t, None, 2) for s, t in zip(np.array_split(score, n), np.array_split(truth, n), strict=True)),
-            start=Chances.of(score[:0], truth[:0], None, 2)) for n in (1, 7, 100)
+        sum((WeightedProbabilities.of(s, t, None, 2) for s, t in zip(np.array_split(score, n), np.array_split(truth, n), strict=True)),
+            start=WeightedProbabilities.of(score[:0], truth[:0], None, 2)) for n in (1, 7, 100)
     ]  # fmt: skip
     assert found[0].is_coarse
     assert all(np.array_equal(each.value, found[0].value) and each.cells == found[0].cells for each in found)
@@ -112,7 +112,7 @@ def test_of_many_probabilities_the_first_digits_give_the_area_whatever_the_parts
 
 
 def test_of_many_errors_the_first_digits_give_the_median(monkeypatch):
-    monkeypatch.setattr(tally, "MOST_VALUES", 500)
+    monkeypatch.setattr(value_counts, "MOST_VALUES", 500)
     r = np.random.default_rng(0)
     truth, answer = r.normal(1e6, 1, 5000), r.normal(1e6, 1, 5000)
     scores = Residuals.of(truth, answer).scores

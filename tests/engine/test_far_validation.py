@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 from tables_elsewhere import on_disk, written
 
 import baytree as bt
-from baytree.engine.elsewhere import Elsewhere
+from baytree.engine.remote import RemotePartitions
 
 COLUMNS = ["age", "colour", "size", "width", "y"]
 SAME = {
@@ -28,7 +28,7 @@ def no_gathering(monkeypatch):
     def refuse(*_):
         raise AssertionError("rows are brought here")
 
-    monkeypatch.setattr(Elsewhere, "gather", refuse)
+    monkeypatch.setattr(RemotePartitions, "gather", refuse)
 
 
 @pytest.mark.parametrize("name", SAME)

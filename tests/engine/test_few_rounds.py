@@ -13,9 +13,9 @@ from baytree.engine import scan as scanning
 def rounds(monkeypatch):
     """The rounds after the first, one entry each."""
     made = []
-    for name in ("total", "gather"):
-        own = getattr(scanning.Folder, name)
-        monkeypatch.setattr(scanning.Folder, name, lambda folder, work, own=own: made.append(1) or own(folder, work))
+    for name in ("map_reduce", "gather"):
+        own = getattr(scanning.BlockStore, name)
+        monkeypatch.setattr(scanning.BlockStore, name, lambda folder, work, own=own: made.append(1) or own(folder, work))
     return made
 
 
@@ -34,12 +34,12 @@ def test_logistic_regression_of_numbers_takes_two_rounds_and_at_most_two_for_eac
 
 
 def test_a_question_that_was_asked_in_time_is_answered_by_the_next_round(table, tmp_path, rounds):
-    from baytree.engine.far_frame import far_frame
-    from baytree.table.label_reading import read_classes
-    from baytree.table.sample import schema_of
+    from baytree.data.encoding.read_target import read_classes
+    from baytree.data.encoding.sample import schema_of
+    from baytree.engine.remote_frame import open_remote_frame
 
-    frame = far_frame(on_disk(table.select("age", "y"), tmp_path, 3), "y", None, read_classes)
+    frame = open_remote_frame(on_disk(table.select("age", "y"), tmp_path, 3), "y", None, read_classes)
     rows = frame.parts(schema_of(frame, None), False, None)
-    number, twice = rows.later(len), rows.changed(lambda part: part).later(lambda part: 2 * len(part))
-    assert rows.total(lambda part: np.array([len(part), 1]))[0] == number() == twice() / 2 == len(table)
+    number, twice = rows.submit(len), rows.map_partitions(lambda part: part).submit(lambda part: 2 * len(part))
+    assert rows.map_reduce(lambda part: np.array([len(part), 1]))[0] == number() == twice() / 2 == len(table)
     assert len(rounds) == 1

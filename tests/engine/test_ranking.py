@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree.choose.select import column_counts
-from baytree.engine.elsewhere import Elsewhere
+from baytree.engine.remote import RemotePartitions
+from baytree.feature_selection import column_counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::baytree.BaytreeWarning")
 
@@ -22,7 +22,7 @@ def no_gathering(monkeypatch):
     def refuse(*_):
         raise AssertionError("rows are brought here")
 
-    monkeypatch.setattr(Elsewhere, "gather", refuse)
+    monkeypatch.setattr(RemotePartitions, "gather", refuse)
 
 
 @pytest.mark.parametrize("by", ["information_gain", "gain_ratio", "symmetric_uncertainty", "chi2"])
@@ -55,8 +55,8 @@ def test_words_are_counted_where_they_are(place):
 def test_of_a_column_of_many_numbers_only_that_column_is_brought(place, table, monkeypatch):
     monkeypatch.setattr(column_counts, "MOST_VALUES", 100)
     brought = []
-    gather = Elsewhere.gather
-    monkeypatch.setattr(Elsewhere, "gather", lambda *given: brought.append(gather(*given)) or brought[-1])
+    gather = RemotePartitions.gather
+    monkeypatch.setattr(RemotePartitions, "gather", lambda *given: brought.append(gather(*given)) or brought[-1])
     here, there = (ranked(each, "information_gain") for each in (table.drop("w"), place(table.drop("w"))))
     assert repr(here) == repr(there)
     assert all(part.schema.names == ("width",) for part in brought)

@@ -16,7 +16,7 @@ from tables_elsewhere import on_disk, pieces_of, written
 
 import baytree as bt
 from baytree.engine import scan as scanning
-from baytree.engine.keeping.folders import PREFIX
+from baytree.engine.block_store import PREFIX
 from baytree.storage import dumps
 
 
@@ -153,20 +153,20 @@ def test_a_cache_lives_as_long_as_its_process_whatever_its_pid(tmp_path, monkeyp
 import os, sys, tempfile
 os.getpid = lambda: {gone.pid}
 tempfile.tempdir = {str(tmp_path)!r}
-from baytree.engine.keeping.folders import Folder
-folder = Folder()
+from baytree.engine.block_store import BlockStore
+folder = BlockStore()
 print(folder.path, flush=True)
 sys.stdin.read()
 """
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    theirs, mine = Path(other.stdout.readline().strip()), scanning.Folder()
+    theirs, mine = Path(other.stdout.readline().strip()), scanning.BlockStore()
     assert theirs.parent == tmp_path
-    scanning.Folder()
+    scanning.BlockStore()
     assert theirs.exists()
     other.kill()
     other.communicate()
     assert theirs.exists()
-    scanning.Folder()
+    scanning.BlockStore()
     assert not theirs.exists()
     assert mine.path.exists()
 
@@ -179,7 +179,7 @@ def test_foreign_names_among_the_temporary_files_are_left_alone(tmp_path, monkey
     (tmp_path / f"{PREFIX}3-link").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / f"{PREFIX}x" / "lock")
     before = sorted(tmp_path.iterdir())
-    scanning.Folder().remove()
+    scanning.BlockStore().remove()
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -251,7 +251,7 @@ def test_pieces_are_the_table():
 def test_the_command_line_learns_from_a_pattern_of_files(table, tmp_path):
     from click.testing import CliRunner
 
-    from baytree.cli import main
+    from baytree.cli.main import main
 
     folder, rows = written(table.drop("w"), tmp_path, 3), table.drop("w")
     saved = tmp_path / "m.baytree"

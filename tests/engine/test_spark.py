@@ -8,10 +8,10 @@ from tables_elsewhere import on_spark
 
 import baytree as bt
 from baytree.engine import spark as engine
-from baytree.engine.gathering import Gathered
-from baytree.engine.sighting import Sighting
+from baytree.engine.blocks import BlockInspection
+from baytree.engine.worker_results import TableList
 from baytree.storage import dumps
-from baytree.tree.grow.rounds import grown_in_rounds, growth
+from baytree.tree.growing.remote import grow, growth
 
 pytestmark = pytest.mark.spark
 
@@ -19,22 +19,24 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def packs(spark_session, table, tmp_path):
     source = engine.SparkFrame(on_spark(spark_session, table.drop("w"), tmp_path, 9))
-    found, _ = source.packed(lambda frame, place: (place.encode() * (len(frame) > 0), Sighting(place)))
+    found, _ = source.pack_blocks(lambda frame, place: (place.encode() * (len(frame) > 0), BlockInspection(place)))
     return found
 
 
 @pytest.fixture
 def blocks():
     """What is made of a block: its place. Made here, because workers do not know this file."""
-    return lambda content: Gathered((bytes(content).decode(),))
+    return lambda content: TableList((bytes(content).decode(),))
 
 
 def test_large_answers_are_added_up_in_two_steps_and_each_piece_counts_once(packs, blocks, monkeypatch):
     brought = []
-    monkeypatch.setattr(engine, "brought", lambda answers, add=engine.brought: brought.append(len(answers)) or add(answers))
-    at_once = packs.total(blocks)
+    monkeypatch.setattr(
+        engine, "combine_results", lambda answers, add=engine.combine_results: brought.append(len(answers)) or add(answers)
+    )
+    at_once = packs.map_reduce(blocks)
     monkeypatch.setattr(engine, "AT_ONCE", 100)
-    in_two_steps = [packs.total(blocks) for _ in range(2)]
+    in_two_steps = [packs.map_reduce(blocks) for _ in range(2)]
     assert brought[0] == packs.n_parts
     assert max(brought[1:]) <= -(-packs.n_parts // 2)
     assert [sorted(each.tables) for each in in_two_steps] == [sorted(at_once.tables)] * 2
@@ -46,7 +48,7 @@ def test_the_number_of_partitions_does_not_matter_where_large_answers_are_added_
 ):
     """Sums of neighbouring partitions come in any order, and the fold of a row hangs on its place."""
     monkeypatch.setattr(engine, "AT_ONCE", 100)
-    for module in (grown_in_rounds, growth):
+    for module in (grow, growth):
         monkeypatch.setattr(module, "SMALL", 200)
     rows = table.drop("w")
     cart = bt.CARTClassifier(cp=0.001, pruning="1se", max_surrogates=0)
@@ -60,23 +62,23 @@ def test_the_number_of_partitions_does_not_matter_where_large_answers_are_added_
 def test_what_was_large_is_not_worked_out_twice_in_the_next_round(packs, blocks, monkeypatch):
     asked = []
     monkeypatch.setattr(engine, "AT_ONCE", 100)
-    mapped = engine.Cached._mapped
-    monkeypatch.setattr(engine.Cached, "_mapped", lambda self, *given: asked.append(given[1]) or mapped(self, *given))
+    mapped = engine.CachedBlocks._mapped
+    monkeypatch.setattr(engine.CachedBlocks, "_mapped", lambda self, *given: asked.append(given[1]) or mapped(self, *given))
     for _ in range(3):
-        packs.total(blocks)
+        packs.map_reduce(blocks)
     assert [most is None for most in asked] == [False, True, True, True]
 
 
 def test_a_block_whose_file_is_gone_is_handed_to_the_worker_again_and_kept(packs, blocks):
     from pyspark import SparkFiles
 
-    before = packs.total(blocks)
+    before = packs.map_reduce(blocks)
     folder = Path(SparkFiles.getRootDirectory()) / "baytree-blocks"
     files = [folder / row.kept for row in packs.blocks.select("kept").collect()]
     assert len(files) == packs.n_parts
     for file in files[::2]:
         file.unlink()
-    assert [packs.total(blocks), packs.gather(blocks)] == [before] * 2
+    assert [packs.map_reduce(blocks), packs.gather(blocks)] == [before] * 2
     assert all(file.exists() for file in files)
 
 

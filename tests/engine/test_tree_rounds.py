@@ -6,13 +6,14 @@ import pytest
 from tables_elsewhere import on_disk
 
 import baytree as bt
-from baytree.engine import elsewhere
-from baytree.engine.elsewhere import Elsewhere
-from baytree.engine.parts import InMemory
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
+from baytree.engine import remote
+from baytree.engine.partitions import LocalPartitions
+from baytree.engine.remote import RemotePartitions
 from baytree.storage import dumps
-from baytree.table.schema import Column, Kind, Schema, Target
-from baytree.table.table import Table
-from baytree.tree.grow.rounds import grown_in_rounds, growth, value_codes
+from baytree.tree.growing.remote import grow, growth, value_codes
 
 TREES = {
     "gini": lambda: bt.DecisionTreeClassifier(max_depth=6),
@@ -30,7 +31,7 @@ TREES = {
 def small_nodes(monkeypatch):
     """Nodes of more than 200 rows are counted, not brought."""
     monkeypatch.setattr(growth, "SMALL", 200)
-    monkeypatch.setattr(grown_in_rounds, "SMALL", 200)
+    monkeypatch.setattr(grow, "SMALL", 200)
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -68,8 +69,8 @@ def test_a_column_of_many_numbers_is_cut_at_quantiles_that_no_border_moves(table
 @pytest.mark.usefixtures("small_nodes")
 def test_only_the_rows_of_small_nodes_are_brought(table, tmp_path, monkeypatch):
     brought = []
-    chosen = growth._chosen
-    monkeypatch.setattr(growth, "_chosen", lambda *given: brought.append(len(chosen(*given))) or chosen(*given))
+    chosen = growth._rows_of_nodes
+    monkeypatch.setattr(growth, "_rows_of_nodes", lambda *given: brought.append(len(chosen(*given))) or chosen(*given))
     bt.DecisionTreeClassifier(max_depth=1).fit(on_disk(table.drop("w"), tmp_path, 3), "y")
     assert brought == []
 
@@ -98,7 +99,7 @@ def test_c45_and_id3_gather_rows_that_fit(name, place, weights, table):
 @pytest.mark.parametrize("name", GATHERED)
 @pytest.mark.usefixtures("small_nodes")
 def test_c45_and_id3_refuse_rows_that_do_not_fit(name, place, table, monkeypatch):
-    monkeypatch.setattr(elsewhere, "SPACE", 1 << 20)
+    monkeypatch.setattr(remote, "SPACE", 1 << 20)
     rows = place(table.select("colour", "size", "y"), 3)
     with pytest.raises(ValueError, match=r"needs all rows in memory at once.*may take 2.00 GB; .*max_surrogates=0"):
         GATHERED[name]().fit(rows, "y")
@@ -107,7 +108,7 @@ def test_c45_and_id3_refuse_rows_that_do_not_fit(name, place, table, monkeypatch
 @pytest.fixture
 def scarce_memory(monkeypatch):
     """Rows do not fit, so that none is gathered."""
-    monkeypatch.setattr(Elsewhere, "fits", False)
+    monkeypatch.setattr(RemotePartitions, "fits_in_memory", False)
 
 
 NUMBERS = {
@@ -142,9 +143,9 @@ def test_targets_are_added_up_in_the_order_of_the_rows_where_these_fit(table, tm
     assert dumps(there) == dumps(here)
 
 
-def of_numbers(values: np.ndarray) -> InMemory:
+def of_numbers(values: np.ndarray) -> LocalPartitions:
     schema = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
-    return InMemory(Table(schema, (values,), np.ones(len(values)), np.zeros(len(values), np.int32), True))
+    return LocalPartitions(Table(schema, (values,), np.ones(len(values)), np.zeros(len(values), np.int32), True))
 
 
 @pytest.mark.parametrize("seed", range(4))

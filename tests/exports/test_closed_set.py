@@ -7,8 +7,10 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from baytree.exports import EXPORTS
+from baytree.data.schema.column import Kind
+from baytree.exporters import EXPORTERS
 from baytree.formula import Formula, Step, expressions
+from baytree.formula.builder import parts
 from baytree.formula.expressions import (
     Apply,
     Bag,
@@ -39,15 +41,12 @@ from baytree.formula.expressions import (
     Total,
     When,
 )
-from baytree.formula.inputs import Input, Tokens
-from baytree.formula.node_table import SPREAD, Node, Test
-from baytree.formula.steps import parts
-from baytree.table.schema import Kind
+from baytree.formula.inputs import SPREAD, FormulaNode, FormulaTest, Input, TokenOptions
 
 X, TWO = Number(0), Constant((0.25, 0.75))
 SIZE, COLOUR = Input("size", Kind.NUMERIC), Input("colour", Kind.NOMINAL, ("red", "blue"))
-REVIEW = Input("review", Kind.TEXT, tokens=Tokens(True, (1, 1), (), None))
-TREE = (Node((Test(0, (0, 1), (0.5,)),), 1, SPREAD, (0.5, 0.5)), Node(), Node())
+REVIEW = Input("review", Kind.TEXT, tokens=TokenOptions(True, (1, 1), (), None))
+TREE = (FormulaNode((FormulaTest(0, (0, 1), (0.5,)),), 1, SPREAD, (0.5, 0.5)), FormulaNode(), FormulaNode())
 EXAMPLES = [
     TWO,
     X,
@@ -90,10 +89,10 @@ def formula_with(expression) -> Formula:
 
 
 @pytest.mark.parametrize("expression", EXAMPLES, ids=lambda e: type(e).__name__)
-@pytest.mark.parametrize("target", EXPORTS)
+@pytest.mark.parametrize("target", EXPORTERS)
 def test_an_expression_is_printed_or_refused_in_a_sentence(target, expression):
-    module, _, name = EXPORTS[target].partition(":")
-    printer = getattr(import_module(f"baytree.exports.{module}"), name)
+    module, _, name = EXPORTERS[target].partition(":")
+    printer = getattr(import_module(f"baytree.{module}"), name)
     try:
         assert printer(formula_with(expression))
     except ValueError as refusal:
@@ -103,19 +102,19 @@ def test_an_expression_is_printed_or_refused_in_a_sentence(target, expression):
 @cache
 def chain_of(n: int) -> Formula:
     """A tree of n levels, each of which has a leaf on the left."""
-    levels = [Node((Test(0, (0, 1), (float(k),)),), 2 * k + 1, 1) for k in range(n)]
-    nodes = (levels[0], *(node for level in levels[1:] for node in (Node(), level)), Node(), Node())
+    levels = [FormulaNode((FormulaTest(0, (0, 1), (float(k),)),), 2 * k + 1, 1) for k in range(n)]
+    nodes = (levels[0], *(node for level in levels[1:] for node in (FormulaNode(), level)), FormulaNode(), FormulaNode())
     rows = tuple((float(k % 2), 1.0 - k % 2) for k in range(len(nodes)))
     place = (Step(Route(0)), Step(Pick(Named(0), rows)))
     return Formula("a chain", (SIZE,), "y", ("a", "b"), Named(1), FirstHighest(Named(1)), place, (nodes,))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", EXPORTS)
+@pytest.mark.parametrize("target", EXPORTERS)
 def test_a_chain_of_100_000_levels_is_printed_or_refused_with_its_limit(target):
-    module, _, name = EXPORTS[target].partition(":")
+    module, _, name = EXPORTERS[target].partition(":")
     try:
-        assert getattr(import_module(f"baytree.exports.{module}"), name)(chain_of(100_000))
+        assert getattr(import_module(f"baytree.{module}"), name)(chain_of(100_000))
     except ValueError as refusal:
         assert re.search(r"more than the 20,000|deeper than the (300|1,000)", str(refusal))
 

@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 
 import baytree as bt
 from baytree import storage
-from baytree.exports import export
+from baytree.exporters import export
 from law_settings import settings
 
 

@@ -10,7 +10,7 @@ from export_compared import difference_of, refusal_of
 from export_runners import NEEDS, RUNNERS, compiled
 
 import baytree as bt
-from baytree.exports import EXPORTS
+from baytree.exporters import EXPORTERS
 
 
 @pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.databases] if name == "pmml" else []) for name in RUNNERS])
@@ -57,7 +57,7 @@ def test_numbers_far_away_are_weighed_as_in_predict(target, estimator, columns, 
 
 
 def test_every_target_is_run():
-    assert {*RUNNERS, "python", "json"} == set(EXPORTS)
+    assert {*RUNNERS, "python", "json"} == set(EXPORTERS)
 
 
 @pytest.mark.slow

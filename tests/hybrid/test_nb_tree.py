@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 import baytree as bt
 from baytree import summary
-from baytree.bayes.estimation import Estimation, Group
-from baytree.bayes.jackknife import leave_one_of_each_out, leave_one_out
-from baytree.bayes.learner import NaiveBayesLearner
-from baytree.cli import main
-from baytree.engine.parts import InMemory
+from baytree.cli.main import main
+from baytree.engine.partitions import LocalPartitions
 from baytree.hybrid import learner as hybrid
+from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
+from baytree.naive_bayes.learner import NaiveBayesLearner, leave_one_out, leave_one_out_by_weight
 from baytree.tree.model import routing
-from baytree.tree.model.links import parents
+from baytree.tree.model.traversal import parents
 from law_settings import settings
 
 GROWN = {"criterion": "entropy", "max_depth": 2, "min_leaf": 3}
@@ -57,7 +56,7 @@ def naive_bayes_of(rows):
     """Naive Bayes of the rows of a table, without columns of one level, and half a row of each class beforehand."""
     kinds = zip(rows.schema.columns, rows.values, strict=True)
     told = [j for j, (column, codes) in enumerate(kinds) if not column.levels or len({*codes.tolist()} - {-1}) > 1]
-    groups = tuple(Group("categorical" if rows.schema.columns[j].levels else "gaussian", (j,)) for j in told)
+    groups = tuple(ColumnGroup("categorical" if rows.schema.columns[j].levels else "gaussian", (j,)) for j in told)
     return NaiveBayesLearner(groups, Estimation(class_alpha=0.5))
 
 
@@ -68,7 +67,7 @@ def left_out(rows):
         others, alone = rows.take(np.arange(len(rows)) != row), rows.rows(row, row + 1)
         label = int(alone.label[0])
         counts = np.bincount(others.label, minlength=3) + 0.5
-        share = learner.derive(learner.observe(others), rows.schema).answers(alone)[0, label]
+        share = learner.derive(learner.observe(others), rows.schema).predict(alone)[0, label]
         total += math.log(share) - math.log(counts[label] / counts.sum())
     return total
 
@@ -115,7 +114,7 @@ def test_the_answer_is_the_average_over_every_pruning_and_every_kind_of_leaf(see
     finally:
         hybrid.LEAST_SHARE = least
     tree = bt.DecisionTreeClassifier(**GROWN, schema=schema).fit(frame, y).tree_
-    whole = model._enter(frame, y, None).table
+    whole = model._prepare_rows(frame, y, None).table
     rows = rows_of(tree, routing.leaves(tree, whole))
     offered = [n for n in rows if tree.weight[n] >= 12 and np.count_nonzero(tree.counts[n]) > 1]
     factor = {node: left_out(whole.take(np.array(rows[node]))) for node in offered}
@@ -139,7 +138,7 @@ def answered(tree, chosen, whole, rows):
         answer[rows[leaf]] = (tree.counts[leaf] + 0.5) / (tree.counts[leaf].sum() + 1.5)
         if is_bayes:
             learner = naive_bayes_of(own)
-            answer[rows[leaf]] = learner.derive(learner.observe(own), own.schema).answers(own)
+            answer[rows[leaf]] = learner.derive(learner.observe(own), own.schema).predict(own)
     return answer
 
 
@@ -200,13 +199,16 @@ def test_a_copied_column_does_not_make_naive_bayes_surer_than_the_rows_allow():
 def test_rows_in_parts_give_the_same_bits():
     frame, y = table(5, 300)
     estimator = bt.NBTreeClassifier()
-    entered = estimator._enter(frame, y, None)
+    entered = estimator._prepare_rows(frame, y, None)
     made = estimator._learner(entered.rows.schema)
     tree = made.tree.grown(entered.rows)
-    offer = hybrid.Offer(tree, made._offered(tree), made.bayes)
+    offer = hybrid.NodeCandidates(tree, made._offered(tree), made.bayes)
     parts = [entered.table.rows(0, 7), entered.table.rows(7, 200), entered.table.rows(200, 300)]
-    seen = hybrid.NodesSeen.of(entered.table, offer).seen
-    assert sum((hybrid.NodesSeen.of(part, offer) for part in parts[1:]), hybrid.NodesSeen.of(parts[0], offer)).seen == seen
+    seen = hybrid.NodeStatistics.of(entered.table, offer).seen
+    assert (
+        sum((hybrid.NodeStatistics.of(part, offer) for part in parts[1:]), hybrid.NodeStatistics.of(parts[0], offer)).seen
+        == seen
+    )
     losses = [hybrid.left_out_losses(part, offer, seen) for part in parts]
     assert losses[0] + losses[1] + losses[2] == hybrid.left_out_losses(entered.table, offer, seen)
     assert len(offer.node) > 3
@@ -225,11 +227,11 @@ def test_a_row_that_stands_for_several_leaves_one_of_them_out():
     frame, y = table(3, 60)
     times = np.random.default_rng(1).integers(1, 4, 60)
     model = bt.NaiveBayesClassifier()
-    whole = model.fit(frame, y)._enter_more(frame, y, times.astype(float), model.schema_).table
+    whole = model.fit(frame, y)._prepare_batch(frame, y, times.astype(float), model.schema_).table
     learner = model._learner(whole.schema)
     each = np.repeat(np.arange(60), times)
-    alone = model._enter_more(frame.iloc[each], y[each], None, model.schema_).table
-    ours = leave_one_of_each_out(learner, whole, learner.observe(whole))
+    alone = model._prepare_batch(frame.iloc[each], y[each], None, model.schema_).table
+    ours = leave_one_out_by_weight(learner, whole, learner.observe(whole))
     np.testing.assert_allclose(ours[each], leave_one_out(learner, alone, learner.observe(alone)), rtol=1e-12)
 
 
@@ -237,11 +239,11 @@ def test_a_row_that_stands_for_part_of_one_is_left_out_as_a_whole():
     frame, y = table(3, 60)
     weight = np.random.default_rng(1).uniform(0.1, 1.0, 60)
     model = bt.NaiveBayesClassifier()
-    whole = model.fit(frame, y)._enter_more(frame, y, weight, model.schema_).table
+    whole = model.fit(frame, y)._prepare_batch(frame, y, weight, model.schema_).table
     learner = model._learner(whole.schema)
     seen = learner.observe(whole)
     expected = leave_one_out(learner, whole, seen)
-    np.testing.assert_allclose(leave_one_of_each_out(learner, whole, seen), expected, rtol=1e-10)
+    np.testing.assert_allclose(leave_one_out_by_weight(learner, whole, seen), expected, rtol=1e-10)
 
 
 def test_fractions_of_weight_are_learnt_too():
@@ -356,9 +358,9 @@ def test_the_command_line_learns_draws_and_answers(titanic, tmp_path):
 def test_rows_in_memory_are_not_gathered_twice():
     frame, y = table(1, 100)
     estimator = bt.NBTreeClassifier()
-    entered = estimator._enter(frame, y, None)
-    learnt = estimator._learner(entered.rows.schema).learn(InMemory(entered.table, n_jobs=2))
-    assert np.array_equal(learnt.model.answers(entered.table), bt.NBTreeClassifier().fit(frame, y).predict_proba(frame))
+    entered = estimator._prepare_rows(frame, y, None)
+    learnt = estimator._learner(entered.rows.schema).learn(LocalPartitions(entered.table, n_jobs=2))
+    assert np.array_equal(learnt.model.predict(entered.table), bt.NBTreeClassifier().fit(frame, y).predict_proba(frame))
 
 
 def test_a_node_is_shown_with_the_share_that_its_class_has_of_its_rows():

@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import main
-from baytree.interview.belief import uniform
+from baytree.cli.main import main
+from baytree.interview.posterior import uniform
 
 MODELS = [
     bt.NaiveBayesClassifier(),

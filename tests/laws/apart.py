@@ -3,9 +3,9 @@
 from functools import partial
 from itertools import pairwise
 
-from baytree.engine.anew import MadeAnew
-from baytree.engine.threads import added
-from baytree.table.table import Table
+from baytree.data.encoding.table import Table
+from baytree.engine.partition_values import RecomputedPartitionValues
+from baytree.parallel.threads import sum_in_order
 
 
 class Apart:
@@ -15,28 +15,28 @@ class Apart:
         self.table, self.borders, self.n_jobs = table, tuple(borders), 1
         self.schema, self.n_rows, self.n_gathered, self.is_unweighted = table.schema, len(table), 0, False
 
-    def total(self, observe, rows_per_part=None):
+    def map_reduce(self, observe, rows_per_part=None):
         ends = [0, *self.borders, self.n_rows]
-        return added([observe(self.table.rows(first, last)) for first, last in pairwise(ends)])
+        return sum_in_order([observe(self.table.rows(first, last)) for first, last in pairwise(ends)])
 
-    def later(self, observe, rows_per_part=None):
-        return partial(self.total, observe, rows_per_part)
+    def submit(self, observe, rows_per_part=None):
+        return partial(self.map_reduce, observe, rows_per_part)
 
     def gather(self, choose=None):
         self.n_gathered += choose is None
         return self.table if choose is None else choose(self.table)
 
-    def cached(self):
+    def persist(self):
         return self
 
-    def changed(self, change):
+    def map_partitions(self, change):
         return Changed(self, change)
 
-    def made(self, make, rows_per_part=None):
-        return MadeAnew(self, make, rows_per_part)
+    def apply(self, make, rows_per_part=None):
+        return RecomputedPartitionValues(self, make, rows_per_part)
 
-    def kept(self, make, kind):
-        return self.made(lambda table: kind.from_arrays(make(table).arrays()))
+    def apply_and_persist(self, make, kind):
+        return self.apply(lambda table: kind.from_arrays(make(table).arrays()))
 
 
 class Changed(Apart):
@@ -46,8 +46,8 @@ class Changed(Apart):
         super().__init__(rows.table, rows.borders)
         self.rows, self.change = rows, change
 
-    def total(self, observe, rows_per_part=None):
-        return self.rows.total(lambda table: observe(self.change(table)), rows_per_part)
+    def map_reduce(self, observe, rows_per_part=None):
+        return self.rows.map_reduce(lambda table: observe(self.change(table)), rows_per_part)
 
     def gather(self, choose=None):
         table = self.change(self.rows.gather())

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.statistics import exact
-from baytree.statistics.exact import ExactSum
+from baytree.data.encoding.matrices import matrices
+from baytree.data.encoding.table import DenseColumns
+from baytree.statistics import exact_sum
+from baytree.statistics.exact_sum import ExactSum
 from baytree.statistics.moments import Moments
-from baytree.statistics.sketch import Sketch
-from baytree.table.matrices import matrices
-from baytree.table.table import DenseColumns
+from baytree.statistics.profile import Histogram
 
 RANDOM = np.random.default_rng(11)
 Y = RANDOM.integers(0, 3, 60).astype(np.int32)
@@ -60,15 +60,15 @@ def test_moments_over_all_classes_are_those_of_the_pooled_ones(values):
 @pytest.mark.parametrize("size", [1 << 3, 1 << 40, 1 << 61])
 def test_the_kernel_carries_as_the_short_way_does(size, monkeypatch):
     limbs = RANDOM.integers(-size, size, (5, 7, 4)) * RANDOM.integers(0, 2, (5, 7, 1))
-    short = ExactSum.carried(limbs, 90)
-    monkeypatch.setattr(exact, "_MANY", 0)
-    assert ExactSum.carried(limbs, 90) == short
-    assert ExactSum.carried(np.zeros((5, 3), np.int64), 90) == ExactSum.zeros((5,))
+    short = ExactSum.normalized(limbs, 90)
+    monkeypatch.setattr(exact_sum, "_MANY", 0)
+    assert ExactSum.normalized(limbs, 90) == short
+    assert ExactSum.normalized(np.zeros((5, 3), np.int64), 90) == ExactSum.zeros((5,))
 
 
 def test_sketches_of_many_columns_are_those_of_each():
-    for own, sketch in zip(X.T, Sketch.of_columns(X, Y, 3, 4), strict=True):
-        alone = Sketch.of(np.ascontiguousarray(own), Y, None, 3).times(4)
+    for own, sketch in zip(X.T, Histogram.of_columns(X, Y, 3, 4), strict=True):
+        alone = Histogram.of(np.ascontiguousarray(own), Y, None, 3).scale(4)
         assert sketch.counts == alone.counts
         assert np.array_equal(sketch.edges, alone.edges)
         assert np.array_equal(sketch.exponent, alone.exponent)

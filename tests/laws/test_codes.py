@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import baytree as bt
-from baytree.table.frames import factorise_together, read
+from baytree.data.frames import read
+from baytree.data.frames.numbers import factorise_together
 from law_settings import settings
 
 small = st.integers(-40, 40)

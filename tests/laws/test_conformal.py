@@ -10,9 +10,9 @@ from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 
 import baytree as bt
-from baytree.choose.validate.validation import problem_of
-from baytree.estimators.learning import learner_of
-from baytree.learner import Additive
+from baytree.base.learner import MergeableLearner
+from baytree.estimators.learner_access import learner_of
+from baytree.model_selection.cross_validate import problem_of
 from laws.metamorphic import complete, mixed, numbers
 
 
@@ -220,8 +220,8 @@ def test_the_closed_form_of_a_row_more_or_less_is_what_deriving_anew_gives(estim
     table = problem_of(model, X, rows.y, weight).table
     learner = learner_of(model, table.schema)
     seen = learner.observe(table)
-    short = list(learner.answers_after(seen, table, sign, table))
-    long = list(Additive.answers_after(learner, seen, table, sign, table))
+    short = list(learner.predict_after(seen, table, sign, table))
+    long = list(MergeableLearner.predict_after(learner, seen, table, sign, table))
     for name in ("own", "others"):
         found, expected = (np.concatenate([getattr(after, name) for after in way]) for way in (short, long))
         np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)

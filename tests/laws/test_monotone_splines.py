@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.linear.splines.basis import columns_of
-from baytree.linear.splines.follow import pieces_of
+from baytree.linear.mars.coefficients import slope_constraints
+from baytree.linear.mars.model import columns_of
 from law_settings import settings
 
 WAYS = {"a": "up", "b": "down", "rank": "up"}
@@ -72,7 +72,7 @@ def slope_and_pieces(free, bound, frame: pd.DataFrame) -> tuple[np.ndarray, np.n
     followed = tuple((name, 1 if way == "up" else -1) for name, way in WAYS.items())
     size = np.sqrt(np.square(basis).sum(axis=0))
     residual, scores = answers(bound, frame) - truth, bound.model_.scores(table)[:, -1]
-    pieces = pieces_of(terms, free.model_.features, table.schema, followed) / size
+    pieces = slope_constraints(terms, free.model_.features, table.schema, followed) / size
     return residual @ basis / size, pieces, float(residual @ scores) / np.sqrt(scores @ scores)
 
 

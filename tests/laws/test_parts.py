@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import notices
-from baytree.engine import threads
-from baytree.engine.parts import InMemory
-from baytree.learner import Observed
+from baytree import _warnings
+from baytree.base.learner import ObservedStatistic
+from baytree.engine.partitions import LocalPartitions
+from baytree.parallel import threads
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 def test_parts_are_added_in_their_order_whatever_the_threads(n_jobs):
-    words = threads.in_order(lambda part: part + ".", ["a", "b", "c", "d", "e"], n_jobs)
+    words = threads.map_ordered(lambda part: part + ".", ["a", "b", "c", "d", "e"], n_jobs)
     assert words == ["a.", "b.", "c.", "d.", "e."]
 
 
@@ -33,20 +33,20 @@ def test_an_exception_in_a_thread_is_the_callers_exception(n_jobs):
         return part
 
     with pytest.raises(ZeroDivisionError, match="part 3"):
-        threads.in_order(fail, [1, 2, 3, 4], n_jobs)
+        threads.map_ordered(fail, [1, 2, 3, 4], n_jobs)
 
 
 def test_pieces_of_pieces_never_wait_for_each_other():
     def outer(k):
-        return sum(threads.in_order(lambda j: j * k, range(50), 2))
+        return sum(threads.map_ordered(lambda j: j * k, range(50), 2))
 
-    assert threads.in_order(outer, range(8), 2) == [1225 * k for k in range(8)]
+    assert threads.map_ordered(outer, range(8), 2) == [1225 * k for k in range(8)]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 4])
 def test_a_warning_in_a_thread_reaches_the_line_of_the_caller(n_jobs):
-    with pytest.warns(notices.BaytreeWarning, match="piece 2") as told:
-        threads.in_order(lambda k: notices.warn(f"piece {k}"), [1, 2], n_jobs)
+    with pytest.warns(_warnings.BaytreeWarning, match="piece 2") as told:
+        threads.map_ordered(lambda k: _warnings.warn(f"piece {k}"), [1, 2], n_jobs)
     assert [warning.filename for warning in told] == [__file__, __file__]
 
 
@@ -104,9 +104,11 @@ def test_parts_that_know_only_their_own_words_levels_and_classes_add_up_to_the_w
     whole = estimator.fit(SAID, "good")
     ends = [0, *borders, 6]
     parts = [{name: values[a:b] for name, values in SAID.items()} for a, b in pairwise(ends)]
-    tables = [estimator._enter(part, "good", None).table for part in parts]
+    tables = [estimator._prepare_rows(part, "good", None).table for part in parts]
     learner = estimator._learner(tables[0].schema)
-    seen = threads.added([Observed(table.schema, learner.total(InMemory(table))) for table in tables])
+    seen = threads.sum_in_order(
+        [ObservedStatistic(table.schema, learner.observe_all(LocalPartitions(table))) for table in tables]
+    )
     assert (seen.schema.columns, seen.schema.target) == (whole.schema_.columns, whole.schema_.target)
     assert _written(seen.seen) == _written(whole.seen_)
 
@@ -130,10 +132,10 @@ def test_work_under_way_learns_that_nobody_waits_for_it():
             assert has_begun.wait(30)  # else the other piece might never be begun
             raise ValueError("the first piece fails")
         has_begun.set()
-        while not threads.is_given_up():
+        while not threads.is_cancelled():
             time.sleep(0.01)
         has_ended.set()
 
     with pytest.raises(ValueError, match="the first piece fails"):
-        threads.in_order(work, [0, 1], 2)
+        threads.map_ordered(work, [0, 1], 2)
     assert has_ended.wait(30)

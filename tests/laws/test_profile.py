@@ -9,10 +9,10 @@ from hypothesis.extra.numpy import arrays
 
 import baytree as bt
 from baytree import storage
-from baytree.statistics.profile import Profile, distance, some_rows
-from baytree.statistics.sketch import EXACT, MOST_BUCKETS, Sketch
-from baytree.table.schema import Column, Kind, Schema, Target
-from baytree.table.table import Table
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
+from baytree.statistics.profile import EXACT, MOST_BUCKETS, Histogram, Profile, sample_rows, sampling_step
 from law_settings import settings
 
 finite = st.floats(-1e300, 1e300)
@@ -22,7 +22,7 @@ RANDOM = np.random.default_rng(3)
 
 def sketch(values, label=None):
     label = np.zeros(len(values), np.int32) if label is None else label
-    return Sketch.of(np.asarray(values, float), label, None, 2)
+    return Histogram.of(np.asarray(values, float), label, None, 2)
 
 
 def is_same(left, right):
@@ -70,7 +70,7 @@ FRAME = pd.DataFrame({
 def same_profile(left, right):
     assert left.rows == right.rows
     for mine, theirs in zip(left.columns, right.columns, strict=True):
-        assert is_same(mine, theirs) if isinstance(mine, Sketch) else mine == theirs
+        assert is_same(mine, theirs) if isinstance(mine, Histogram) else mine == theirs
 
 
 def test_batches_leave_the_profile_of_all_rows_and_forgetting_takes_rows_out_of_it():
@@ -132,14 +132,14 @@ LARGE = Table(
 @given(st.integers(0, 4000), st.sampled_from([2, 8, 64]))
 @settings(max_examples=20, deadline=None)
 def test_parts_of_a_large_table_choose_the_rows_that_the_whole_does(cut, step):
-    parts = [some_rows(step, LARGE.rows(*span)).values[0] for span in ((0, cut), (cut, 4000))]
-    whole = some_rows(step, LARGE).values[0]
+    parts = [sample_rows(step, LARGE.rows(*span)).values[0] for span in ((0, cut), (cut, 4000))]
+    whole = sample_rows(step, LARGE).values[0]
     assert np.array_equal(np.concatenate(parts), whole)
     assert 4000 // step <= len(whole) <= -(-4000 // step)
 
 
 def test_the_rows_that_are_looked_at_stand_for_all_whatever_the_rhythm_of_the_table():
-    seen = Profile.of_some(some_rows(8, LARGE), 8, 4000)
+    seen = Profile.from_sample(sample_rows(8, LARGE), 8, 4000)
     assert seen.rows[0] == 4000
     assert seen.n_looked_at == 500
     weight = seen.columns[1].known()
@@ -149,11 +149,11 @@ def test_the_rows_that_are_looked_at_stand_for_all_whatever_the_rhythm_of_the_ta
 
 
 def test_of_a_million_cells_every_row_is_looked_at_and_of_more_a_bounded_number():
-    assert [distance(LARGE.schema, n) for n in (0, 1 << 19, (1 << 19) + 1, 1 << 20, 10_000_000)] == [1, 1, 32, 32, 512]
+    assert [sampling_step(LARGE.schema, n) for n in (0, 1 << 19, (1 << 19) + 1, 1 << 20, 10_000_000)] == [1, 1, 32, 32, 512]
 
 
 def test_profiles_of_some_rows_and_of_all_add_up():
-    some, all_rows = Profile.of_some(some_rows(8, LARGE), 8, 4000), Profile.of(LARGE.rows(0, 100))
+    some, all_rows = Profile.from_sample(sample_rows(8, LARGE), 8, 4000), Profile.of(LARGE.rows(0, 100))
     both = some + all_rows
     assert (both.rows[0], both.n_looked_at) == (4100, 600)
     assert both.columns[1].known().sum() == 4100

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 import baytree as bt
-from baytree.estimators.unanswered import typicality
+from baytree.estimators.prediction import typicality
 from laws.metamorphic import SUBJECTS, complete, numbers
 
 CLASSIFIERS = [name for name, subject in SUBJECTS.items() if is_classifier(subject.estimator)]

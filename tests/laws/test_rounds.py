@@ -8,12 +8,13 @@ from sklearn.model_selection import KFold
 
 import baytree as bt
 from apart import Apart
-from baytree.engine.parts import InMemory
-from baytree.engine.rounds.quantiles import quantile_edges
-from baytree.statistics.discretize import cuts_of_counts, quantile_cuts
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import LocalPartitions
+from baytree.engine.quantiles import quantile_edges
+from baytree.statistics.binning import cuts_of_counts, quantile_cuts
 from baytree.statistics.value_counts import ValueCounts
-from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import Table
 
 
 def numbers(n_rows):
@@ -22,7 +23,7 @@ def numbers(n_rows):
 
 
 def test_a_part_knows_how_many_rows_come_before_it():
-    seen = Apart(numbers(10), (3, 7)).total(lambda part: [(part.first, len(part))])
+    seen = Apart(numbers(10), (3, 7)).map_reduce(lambda part: [(part.first, len(part))])
     assert seen == [(0, 3), (3, 4), (7, 3)]
     assert numbers(10).rows(4, 9).rows(2, 4).first == 6
 
@@ -31,19 +32,19 @@ def test_what_is_made_of_parts_is_the_same_kept_or_made_anew():
     def squares(part):
         return part.values[0] ** 2
 
-    for rows in (InMemory(numbers(10)), Apart(numbers(10), (3, 7))):
-        made = rows.made(squares)
-        assert made.total(lambda piece: piece.sum()) == 285
-        assert np.concatenate(made.made(lambda piece: piece + 1).gather()).tolist() == [k * k + 1 for k in range(10)]
+    for rows in (LocalPartitions(numbers(10)), Apart(numbers(10), (3, 7))):
+        made = rows.apply(squares)
+        assert made.map_reduce(lambda piece: piece.sum()) == 285
+        assert np.concatenate(made.apply(lambda piece: piece + 1).gather()).tolist() == [k * k + 1 for k in range(10)]
 
 
 def test_rows_in_memory_are_made_in_the_parts_that_a_round_has():
-    made = InMemory(numbers(10)).made(lambda part: (part.first, len(part)), rows_per_part=4)
+    made = LocalPartitions(numbers(10)).apply(lambda part: (part.first, len(part)), rows_per_part=4)
     assert made.gather() == [(0, 3), (3, 3), (6, 4)]
 
 
 def test_a_change_reaches_every_round():
-    rows = InMemory(numbers(4)).changed(lambda part: part.take(part.values[0] > 1))
+    rows = LocalPartitions(numbers(4)).map_partitions(lambda part: part.take(part.values[0] > 1))
     assert rows.gather().values[0].tolist() == [2, 3]
 
 
@@ -79,9 +80,9 @@ def three(score):
 
 def learnt(estimator, X, y, weight=None, borders=None):
     """What the estimator's learner makes of the rows, together or apart, and the engine."""
-    entered = estimator._enter(X, y, weight)
+    entered = estimator._prepare_rows(X, y, weight)
     learner = estimator._learner(entered.table.schema)
-    rows = InMemory(entered.table) if borders is None else Apart(entered.table, borders)
+    rows = LocalPartitions(entered.table) if borders is None else Apart(entered.table, borders)
     return learner.learn(rows), entered.table, rows
 
 
@@ -90,7 +91,7 @@ def answers_agree(estimator, X, y, weight=None, tolerance=1e-9):
     for borders in ((len(table) // 3,), (1, len(table) // 2, len(table) // 2, len(table) - 2)):
         apart, _, rows = learnt(estimator, X, y, weight, borders)
         assert rows.n_gathered == 0
-        assert np.abs(apart.model.answers(table) - whole.model.answers(table)).max() <= tolerance
+        assert np.abs(apart.model.predict(table) - whole.model.predict(table)).max() <= tolerance
 
 
 LOGISTIC = {
@@ -170,7 +171,7 @@ def test_quantiles_found_digit_by_digit_are_those_of_the_sorted_column(weight):
     rng = np.random.default_rng(0)
     value = np.where(rng.random(70_000) < 0.1, np.nan, rng.normal(size=70_000) * 10.0 ** rng.integers(-300, 300, 70_000))
     table = msgspec.structs.replace(numbers(70_000), values=(value,), weight=weight)
-    for rows in (InMemory(table), Apart(table, (5, 65_600))):
+    for rows in (LocalPartitions(table), Apart(table, (5, 65_600))):
         for n_bins in (2, 10):
             assert np.array_equal(quantile_edges(rows, [0], n_bins)[0], quantile_cuts(value, weight, n_bins))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from baytree.statistics.counts import Counts
-from baytree.statistics.exact import ExactSum, is_of_rows, joined
+from baytree.statistics.exact_sum import ExactSum, is_of_rows, joined
 from baytree.statistics.moments import Moments
 from law_settings import settings
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import baytree as bt
 from baytree import storage
-from baytree.tree.grow.sums.bits import class_bits, cost
-from baytree.tree.model.sums import Sums
+from baytree.tree.model.linear_combinations import LinearCombinations
+from baytree.tree.search.oblique.directions import class_bits, cost
 
 SEEDS = st.integers(0, 2**32 - 1)
 WAYS = ["learned", "category", "largest"]
@@ -122,7 +122,7 @@ def test_rules_ledgers_files_and_importances_know_sums(seed):
     X, y = rows_of(seed, gaps=0.05)
     model = bt.DecisionTreeClassifier(max_split_columns=3, max_depth=3).fit(X, y)
     answers = model.predict_proba(X)
-    assert np.array_equal(model.rules().answers(model._encoded(X)), answers)
+    assert np.array_equal(model.rules().predict(model._encoded(X)), answers)
     asked = {name: values[:5] for name, values in X.items()}
     assert np.allclose([why.start + sum(line.effect for line in why.evidence) for why in model.explain(asked)], answers[:5])
     loaded = storage.loads(storage.dumps(model))
@@ -204,9 +204,9 @@ def test_a_record_of_sums_is_checked(model):
             msgspec.structs.replace(sums, **change)
     tree = model.tree_
     with pytest.raises(ValueError, match="sum that is not there"):
-        msgspec.structs.replace(tree, sums=Sums.of(sums.terms()[:1], 4)).check(model.schema_)
+        msgspec.structs.replace(tree, sums=LinearCombinations.of(sums.terms()[:1], 4)).check(model.schema_)
     with pytest.raises(ValueError, match="no number"):
-        msgspec.structs.replace(tree, sums=Sums.of([((0, 1.0), (3, 1.0))] * len(sums), 4)).check(model.schema_)
+        msgspec.structs.replace(tree, sums=LinearCombinations.of([((0, 1.0), (3, 1.0))] * len(sums), 4)).check(model.schema_)
     with pytest.raises(ValueError, match="another table"):
         msgspec.structs.replace(tree, sums=msgspec.structs.replace(sums, n_columns=5)).check(model.schema_)
     with pytest.raises(ValueError, match="not there"):

@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import baytree as bt
-from baytree.choose.validate.trials import prepared, reads_alike
-from baytree.choose.validate.validation import problem_of
+from baytree.model_selection.cross_validate import problem_of
+from baytree.model_selection.trials import encodes_identically, with_fixed_kinds
 
 SIZES = ["S", "M", "L"]
 PRIORS = {"no": 0.5, "maybe": 0.2, "yes": 0.3}
@@ -306,7 +306,7 @@ def test_folds_of_the_encoded_table_give_what_refitting_the_frame_gives(name, pa
     estimator = made(name, parameter, value)
     problem = problem_of(estimator, frame, target).without_identifiers()
     is_anew = estimator.unseen == "error" or name == "CategoricalNB"  # whose levels are all codes up to the largest
-    assert reads_alike(prepared(estimator, problem), problem) is not is_anew
+    assert encodes_identically(with_fixed_kinds(estimator, problem), problem) is not is_anew
     pairs = folds(len(frame))
     if estimator.unseen == "error" and name not in NUMBERS_ONLY:
         with pytest.raises(ValueError, match="was not seen in training"):  # as refitting refuses it

@@ -4,8 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baytree.limits.intervals import holding, score_intervals, share_intervals, share_moments
-from baytree.limits.ranks import lower_bounds, weight_up_to
+from baytree.uncertainty.intervals import (
+    lower_bounds,
+    proportion_intervals,
+    proportion_moments,
+    score_intervals,
+    weight_up_to,
+    widen_to_include,
+)
 
 ROWS = st.lists(st.integers(0, 9), min_size=1, max_size=12)
 
@@ -38,11 +44,11 @@ def test_independent_scores_are_those_of_a_diagonal_covariance():
 
 
 def test_no_row_of_a_class_leaves_0_possible_and_only_rows_of_it_1():
-    found = share_intervals(*share_moments(np.array([[0.0, 10.0]])), 0.95)[0]
+    found = proportion_intervals(*proportion_moments(np.array([[0.0, 10.0]])), 0.95)[0]
     assert found[0, 0] == 0
     assert found[1, 1] == 1
     assert 0.1 < found[0, 1] < 0.4
 
 
 def test_an_interval_is_stretched_to_its_answer():
-    np.testing.assert_array_equal(holding(np.array([[0.2, 0.4]]), np.array([0.5])), [[0.2, 0.5]])
+    np.testing.assert_array_equal(widen_to_include(np.array([[0.2, 0.4]]), np.array([0.5])), [[0.2, 0.5]])

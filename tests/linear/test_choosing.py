@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from test_logistic import raw_table, rows
 
 import baytree as bt
-from baytree.linear.curve import choose
+from baytree.linear.regularization_path import choose
 
 matplotlib.use("Agg")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

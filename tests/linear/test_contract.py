@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_logistic import rows
 
 import baytree as bt
-from baytree.cli import main
+from baytree.cli.main import main
 
 CHECKED = [  # defaults are tried in test_estimator.py
     bt.LinearDiscriminantAnalysis(covariance="mle"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.linear.discriminant.from_scatter import inverse_factor
+from baytree.linear.discriminant.derive import inverse_factor
 from law_settings import settings
 
 KINDS = [bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis]

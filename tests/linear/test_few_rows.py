@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.linear.logistic import held_out_loss
-from baytree.linear.logistic.solvers import few_rows
+from baytree.linear.logistic import few_rows, learner
 
 
 def table(seed: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
@@ -97,6 +96,6 @@ def test_held_out_losses_of_classes_that_can_be_told_apart_are_as_good_as_those_
     penguins = bt.datasets.load("penguins")[::2]
     settings = {"penalty": "l2", "cv": 5, "Cs": [1.0, 20.0, 100.0]}
     at_once = bt.LogisticRegressionCV(**settings).fit(penguins, "species")
-    monkeypatch.setattr(held_out_loss, "_aim", lambda _: 1e-9)
+    monkeypatch.setattr(learner, "_aim", lambda _: 1e-9)
     closer = bt.LogisticRegressionCV(**settings).fit(penguins, "species")
     np.testing.assert_allclose(at_once.curve_.fold_loss, closer.curve_.fold_loss, rtol=1e-3, atol=1e-6)

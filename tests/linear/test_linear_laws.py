@@ -8,9 +8,9 @@ from test_logistic import rows
 
 import baytree as bt
 from baytree import _core
-from baytree.engine.parts import InMemory
+from baytree.engine.partitions import LocalPartitions
 from baytree.linear.design.feature_layout import features_of
-from baytree.linear.design.spread import look_at, moments_by_counts, moments_of
+from baytree.linear.design.moments import moments_by_counts, moments_of, summarize_rows
 from law_settings import settings
 
 MODELS = {
@@ -129,9 +129,9 @@ def test_the_mean_and_spread_of_indicators_from_counts_are_those_of_dense_column
         "b": [f"b{k}" for k in rng.zipf(1.5, 300) % 20],
     }
     weight = [np.ones(300), rng.integers(0, 3, 300).astype(float), rng.random(300)][seed]
-    table = bt.LogisticRegression()._enter(frame, rng.integers(0, 2, 300), weight).table
-    rows = InMemory(table)
-    look = look_at(rows)
+    table = bt.LogisticRegression()._prepare_rows(frame, rng.integers(0, 2, 300), weight).table
+    rows = LocalPartitions(table)
+    look = summarize_rows(rows)
     layout = features_of(table.schema, "rank", look.gaps)
     for counted, written in zip(moments_by_counts(rows, layout, look), moments_of(rows, layout, look), strict=True):
         np.testing.assert_allclose(counted, written, rtol=1e-13, atol=1e-16)

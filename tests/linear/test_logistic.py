@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import baytree as bt
-from baytree.linear.quadratic import solve
+from baytree.linear.elastic_net import solve
 from law_settings import settings
 
 few = settings(max_examples=10, deadline=None)

@@ -6,13 +6,12 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.engine.parts import InMemory
-from baytree.linear.splines.basis import columns_of
-from baytree.linear.splines.forward import grow
-from baytree.linear.splines.given_rows import Rows
-from baytree.linear.splines.learner import Mars
-from baytree.linear.splines.options import Options, spans_of
-from baytree.linear.splines.prune import Factor, prune
+from baytree.engine.partitions import LocalPartitions
+from baytree.linear.mars.backward import TriangularFactor, prune
+from baytree.linear.mars.features import MarsOptions, SplineRows, spans_of
+from baytree.linear.mars.forward import grow
+from baytree.linear.mars.learner import MarsLearner
+from baytree.linear.mars.model import columns_of
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -121,9 +120,9 @@ def test_a_single_class_is_certain():
 
 
 def test_a_class_without_rows_is_never_the_answer():
-    table = bt.MARSClassifier()._enter(X, np.where(X.sky == "rain", "a wet day", LABEL), None).table
+    table = bt.MARSClassifier()._prepare_rows(X, np.where(X.sky == "rain", "a wet day", LABEL), None).table
     rest = table.take(np.flatnonzero(table.label))  # as a fold that lacks a class
-    proba = Mars(Options()).learn(InMemory(rest)).model.answers(rest)
+    proba = MarsLearner(MarsOptions()).learn(LocalPartitions(rest)).model.predict(rest)
     dry = X.sky != "rain"
     assert (proba[:, 0] == 0).all()
     assert np.allclose(proba[:, 1:], bt.MARSClassifier().fit(X[dry], LABEL[dry]).predict_proba(X[dry]), rtol=1e-9)
@@ -132,7 +131,7 @@ def test_a_class_without_rows_is_never_the_answer():
 def test_fast_mars_ends_growth_of_one_column_terms_at_about_twenty():
     x = numbers(1000, 12)
     y = np.sum(np.abs(x + np.arange(12)[:, None] / 10), axis=0)[None]
-    fast, full = (len(grow(Rows(x, y), Options(fast_k=k, threshold=0.0, max_terms=61))) for k in (20, 0))
+    fast, full = (len(grow(SplineRows(x, y), MarsOptions(fast_k=k, threshold=0.0, max_terms=61))) for k in (20, 0))
     assert fast <= 23 < full
 
 
@@ -158,16 +157,16 @@ def test_a_weight_of_two_is_the_row_twice_unless_weights_are_earth_s():
 def test_clipped_columns_have_no_knot_among_their_greatest_values():
     x = np.minimum(numbers(300, 2, 3), 0.4)
     y = (np.abs(x[0]) + x[1])[None]
-    for term in grow(Rows(x, y), Options(max_degree=2, min_span=1, end_span=1)):
+    for term in grow(SplineRows(x, y), MarsOptions(max_degree=2, min_span=1, end_span=1)):
         assert all(hinge.cut < x[hinge.feature].max() for hinge in term)
 
 
 def test_subsets_of_pruning_need_not_be_nested_and_none_is_worse_than_elimination():
     x = numbers(80, 6, 5)
     y = (np.abs(x[0]) * x[1] + np.abs(x[2] - x[3]) + x[4])[None]
-    options = Options(max_degree=2, threshold=0.0)
-    terms = grow(Rows(x, y), options)
-    factor = Factor.of(columns_of(terms, x), y.T)
+    options = MarsOptions(max_degree=2, threshold=0.0)
+    terms = grow(SplineRows(x, y), options)
+    factor = TriangularFactor.of(columns_of(terms, x), y.T)
     found = prune(factor, options, 80)
     for subset, rss in zip(found.subsets, found.rss, strict=True):
         basis = columns_of([terms[k] for k in subset], x)
@@ -183,7 +182,7 @@ def test_the_backward_pass_is_that_of_factorising_every_order_anew(n_responses, 
     random = np.random.default_rng(seed)
     basis = np.column_stack([np.ones(60), random.normal(size=(60, 9))])
     y = basis[:, [1, 3, 6]] @ random.normal(size=(3, n_responses)) + random.normal(size=(60, n_responses))
-    factor = Factor.of(basis, y)
+    factor = TriangularFactor.of(basis, y)
 
     def rest(terms):
         return factor.take(terms).rest
@@ -196,7 +195,7 @@ def test_the_backward_pass_is_that_of_factorising_every_order_anew(n_responses, 
         for k in range(1, size) if n_responses == 1 else [size - 1]:
             if n_responses > 1 or rest(order[:k]) < rest(subsets[k]) - 1e-12:
                 subsets[k] = order[:k]
-    found = prune(factor, Options(), 60)
+    found = prune(factor, MarsOptions(), 60)
     assert [subset.tolist() for subset in found.subsets] == [sorted(subset) for subset in subsets.values()]
     assert np.allclose(found.rss, [rest(subset) for subset in subsets.values()], rtol=1e-10)
 
@@ -211,14 +210,14 @@ def test_columns_are_searched_in_the_order_of_their_values():
 
 @pytest.mark.parametrize(("n", "p", "degree", "end", "first", "step"), [(31, 2, 1, 8, 9, 4), (1000, 10, 1, 10, 13, 7)])
 def test_spans_are_friedman_s(n, p, degree, end, first, step):
-    spans = spans_of(Options(), n, p, n, degree)
+    spans = spans_of(MarsOptions(), n, p, n, degree)
     assert (spans.end, spans.first, spans.step) == (end, first, step)
 
 
 def test_every_candidate_s_gain_is_what_least_squares_says():
     x = numbers(120, 2, 7)
     y = (np.abs(x[0] - 0.3) + np.maximum(0, x[1]) * x[0])[None]
-    terms = grow(Rows(x, y), Options(max_degree=2, max_terms=5, threshold=0.0))
+    terms = grow(SplineRows(x, y), MarsOptions(max_degree=2, max_terms=5, threshold=0.0))
 
     def rss(some):
         basis = columns_of(some, x)

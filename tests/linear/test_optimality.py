@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.linear.logistic.solvers import few_rows, newton
+from baytree.linear.logistic import few_rows, newton
 from law_settings import settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import linear_model
 
 import baytree as bt
-from baytree.linear.regression.student import f_tail, reach, two_sided_p
+from baytree.linear.regression.fit_quality import f_tail, t_quantile, two_sided_p
 from law_settings import settings
 
 R_TREES = {
@@ -133,7 +133,7 @@ def test_tails_and_quantiles_are_those_of_scipy(t, degrees):
 
     assert two_sided_p(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), rel=1e-10)
     assert f_tail(t, 3.0, degrees) == pytest.approx(stats.f.sf(t, 3, degrees), rel=1e-10)
-    assert reach(0.9, degrees) == pytest.approx(stats.t.ppf(0.95, degrees), rel=1e-10)
+    assert t_quantile(0.9, degrees) == pytest.approx(stats.t.ppf(0.95, degrees), rel=1e-10)
 
 
 def test_later_ones_of_collinear_columns_are_named_and_not_used():

@@ -9,12 +9,12 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import baytree as bt
-from baytree.engine.parts import Kept
+from baytree.engine.partitions import LocalPartitionValues
 from baytree.linear.design.sparse import SparseMatrix
-from baytree.linear.logistic.rows.sparse_piece import SparsePiece
-from baytree.linear.logistic.rows.sparse_rows import SparseRows
-from baytree.linear.logistic.solvers.objective import Aim, Penalty
-from baytree.linear.logistic.solvers.solve import working_sets
+from baytree.linear.logistic.objective import Penalty, Tolerance
+from baytree.linear.logistic.rows import SparseRows
+from baytree.linear.logistic.solvers import working_sets
+from baytree.linear.logistic.sparse_block import SparseBlock
 
 
 def messages(seed, n=300):
@@ -58,8 +58,8 @@ def compressed(seed, n=300, p=500):
     row, code = np.nonzero(x)
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
     label = (x @ random.normal(size=p) + random.normal(size=n) > 0).astype(np.int32)
-    piece = SparsePiece(SparseMatrix(start, code.astype(np.int32), x[row, code], p), label, np.full(n, 1 / n), 1)
-    return SparseRows(Kept([piece]), n, p, 1)
+    piece = SparseBlock(SparseMatrix(start, code.astype(np.int32), x[row, code], p), label, np.full(n, 1 / n), 1)
+    return SparseRows(LocalPartitionValues([piece]), n, p, 1)
 
 
 def lasso(q, price):
@@ -70,13 +70,13 @@ def lasso(q, price):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_start_is_left_as_it_was_and_features_of_rows_that_do_not_count_go_to_0(price, seed):
     rows = compressed(seed)
-    penalty, aim = lasso(rows.q, price), Aim(1e-8, 1000, 1e-9)
+    penalty, aim = lasso(rows.q, price), Tolerance(1e-8, 1000, 1e-9)
     whole = working_sets(rows, penalty, np.zeros((1, rows.q)), aim)
     before = whole.theta.copy()
     counts = np.arange(rows.n_rows) % 3 > 0
     part = working_sets(rows.in_folds(counts.astype(np.int64)).without(0), penalty, whole.theta, aim)
     assert np.array_equal(whole.theta, before)
-    assert max(whole.violation, part.violation) <= aim.tol
+    assert max(whole.kkt_violation, part.kkt_violation) <= aim.tol
     x = rows.gathered().x
     seen = np.bincount(x.code, np.repeat(counts, np.diff(x.start)), minlength=rows.q) > 0
     assert not part.theta[0, ~seen].any()

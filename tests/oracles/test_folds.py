@@ -19,12 +19,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.engine.parts import InMemory
-from baytree.folds.cv import Fold
-from baytree.linear.logistic.fit import strongest
-from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.task import task_of
-from baytree.show.terminal import aligned
+from baytree.display.terminal import aligned
+from baytree.engine.partitions import LocalPartitions
+from baytree.folds.splitters import Fold
+from baytree.linear.logistic.fit import max_lambda
+from baytree.linear.logistic.problem import LogisticOptions, task_of
 
 TABLES = reference.tables("folds")
 SMALL = {"tennis", "weather_numeric", "contact_lenses", "iris", "labor", "zoo", "kyphosis", "wine", "hepatitis", "crabs"}
@@ -38,9 +37,9 @@ class OnePercent(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         lasso = bt.LogisticRegression(penalty="l1", ordinal="dummies")
-        table = lasso._enter(X, y, None).table
-        options = Options(l1_share=1.0, ordinal="dummies")
-        top = strongest(task_of(InMemory(table), options, np.ones(table.n_classes)), options)
+        table = lasso._prepare_rows(X, y, None).table
+        options = LogisticOptions(l1_share=1.0, ordinal="dummies")
+        top = max_lambda(task_of(LocalPartitions(table), options, np.ones(table.n_classes)), options)
         self.model_ = bt.LogisticRegression(penalty=self.penalty, lambda_=0.01 * top, ordinal="dummies").fit(X, y)
         self.classes_ = self.model_.classes_
         return self

@@ -5,10 +5,9 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.engine.parts import InMemory
-from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.solvers.objective import value, violations
-from baytree.linear.logistic.task import penalty_of, task_of
+from baytree.engine.partitions import LocalPartitions
+from baytree.linear.logistic.objective import value, violations
+from baytree.linear.logistic.problem import LogisticOptions, penalty_of, task_of
 
 KEYS = {
     "lasso": {"penalty": "l1"},
@@ -40,13 +39,13 @@ def check(table):
 
 def assert_is_as_optimal(model, X, y, key, at, answer):
     """Our violation of optimality is no larger than glmnet's, relative to lambda, or our objective is no higher."""
-    table = model._enter(X, y, None).table
-    options = Options(l1_share=L1_SHARE[key], lambda_=at["lambda"], standardize="unst" not in key, ordinal="dummies")
-    task = task_of(InMemory(table), options, np.ones(table.n_classes))
+    table = model._prepare_rows(X, y, None).table
+    options = LogisticOptions(l1_share=L1_SHARE[key], lambda_=at["lambda"], standardize="unst" not in key, ordinal="dummies")
+    task = task_of(LocalPartitions(table), options, np.ones(table.n_classes))
     penalty = penalty_of(task, options)
     linear = model.model_.linear
     mine = np.column_stack([linear.weight, linear.intercept])
-    slope = task.rows.slope(mine)
+    slope = task.rows.loss_gradient(mine)
     if violations(slope, penalty, mine).max() / at["lambda"] <= at["kkt_violation"]:
         return
     names = [name.replace("=", "") for name in task.design.names(table.schema.columns)]
@@ -54,7 +53,7 @@ def assert_is_as_optimal(model, X, y, key, at, answer):
     raw = np.zeros((len(given), len(names)))
     raw[:, [names.index(name) for name in answer["x_columns"]]] = given[:, 1:]
     theirs = np.column_stack([raw * task.design.scale, given[:, 0] + raw @ task.design.centre])
-    assert value(slope, penalty, mine) <= value(task.rows.slope(theirs), penalty, theirs) + 1e-9
+    assert value(slope, penalty, mine) <= value(task.rows.loss_gradient(theirs), penalty, theirs) + 1e-9
 
 
 @pytest.mark.parametrize("table", QUICK)

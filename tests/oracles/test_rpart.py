@@ -10,12 +10,13 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.engine.parts import InMemory
-from baytree.table.schema import Kind, Schema
-from baytree.table.table import Table
-from baytree.tree.model.links import bounds, parents
-from baytree.tree.model.structure import Tree
-from baytree.tree.view.nodes import groups
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import LocalPartitions
+from baytree.tree.inspection.node_records import groups
+from baytree.tree.model.traversal import bounds, parents
+from baytree.tree.model.tree import Tree
 
 
 def _estimator(fit: dict, classes: list[str] | None):
@@ -51,10 +52,10 @@ def _grown(name: str, fit: dict, classes: list[str] | None) -> tuple[Tree, Schem
     X, y = reference.columns_and_labels(name)
     weight = 1 + np.arange(1, len(X) + 1) % 3 if fit.get("weights") else None
     estimator = _estimator(fit, classes)
-    entered = estimator._enter(X, y, weight)
+    entered = estimator._prepare_rows(X, y, weight)
     table = entered.table if classes is None else _in_order_of(classes, entered.table)
-    learnt = estimator._learner(table.schema).learn(InMemory(table))
-    estimator._settle(table.schema, learnt, entered.has_text_names)
+    learnt = estimator._learner(table.schema).learn(LocalPartitions(table))
+    estimator._set_fitted_state(table.schema, learnt, entered.has_text_names)
     return estimator.tree_, table.schema, estimator
 
 

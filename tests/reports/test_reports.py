@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.show.report import page as pages
+from baytree.rendering.page import html_page as pages
 
 PENGUINS = bt.datasets.load("penguins", as_="pandas")
 MODELS = [
@@ -84,12 +84,12 @@ def test_a_page_draws_what_each_column_of_splines_adds(tmp_path):
 
 @pytest.mark.parametrize("model", [bt.MARSRegressor(max_degree=2), bt.MARSClassifier(max_degree=2)], ids=["number", "class"])
 def test_a_function_is_drawn_for_each_column_and_pair_that_acts(model):
-    from baytree.reports.sections.spline_section import functions_view
-    from baytree.reports.subject import Subject
+    from baytree.reporting.splines import functions_view
+    from baytree.reporting.subject import ReportSubject
 
     frame = PENGUINS[["bill_length_mm", "bill_depth_mm", "body_mass_g", "sex"]].dropna()
     target = "body_mass_g" if isinstance(model, bt.MARSRegressor) else "sex"
-    view = functions_view(Subject.of(model.fit(frame, target)._predictor, None))
+    view = functions_view(ReportSubject.of(model.fit(frame, target)._predictor, None))
     groups = {tuple(sorted({h["column"] for h in t["hinges"]})) for t in model.terms()} - {()}
     assert {(each.name,) for each in view.columns} == {each for each in groups if len(each) == 1}
     assert {tuple(sorted((each.across, each.upwards))) for each in view.pairs} == {each for each in groups if len(each) == 2}

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("starlette", reason="the server is not installed")
 
 from baytree.serve.app import App
-from baytree.serve.logs import Log
-from baytree.serve.served_models import Models
+from baytree.serve.models import Models
+from baytree.serve.monitoring import Log
 
 
 def frame(n=200, seed=0):

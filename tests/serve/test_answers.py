@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree.serve.wire.bodies import ARROW, CSV
+from baytree.serve.request_body import ARROW, CSV
 from in_process import Server, rows_of
 
 
@@ -137,12 +137,12 @@ def test_tensors_of_the_inference_protocol_give_the_same_numbers(server, fitted,
 def test_dates_come_as_strings():
     frame = {"day": ["2024-01-01", "2024-02-01", "2025-01-01", "2025-02-01"] * 5, "y": ["a", "a", "b", "b"] * 5}
     model = bt.CARTClassifier(min_split=2).fit(pl.DataFrame(frame).with_columns(pl.col("day").str.to_date()), "y")
-    from baytree.serve.wire.bodies import table_of
-    from baytree.serve.wire.cell_values import Wanted
+    from baytree.serve.cell_values import RequiredColumns
+    from baytree.serve.request_body import read_table
 
     predictor = model._predictor
     body = b'{"rows": [{"day": "2024-01-15"}, {"day": null}]}'
-    table = table_of(predictor, Wanted(predictor), body, "application/json", 9)
+    table = read_table(predictor, RequiredColumns(predictor), body, "application/json", 9)
     assert table.values[0][0] == 19737
     assert np.isnan(table.values[0][1])
 

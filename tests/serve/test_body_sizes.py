@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import baytree as bt
+from baytree.serve.arrow_messages import _Table
 from baytree.serve.limits import MOST_TEXT
-from baytree.serve.wire.arrow_messages import _Table
-from baytree.serve.wire.bodies import ARROW, CSV
+from baytree.serve.request_body import ARROW, CSV
 from in_process import Server
 
 pa = pytest.importorskip("pyarrow")

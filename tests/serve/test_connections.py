@@ -6,9 +6,9 @@ import signal
 import pytest
 
 from baytree.serve import connections
-from baytree.serve.connections import Closings
+from baytree.serve.connections import CloseQueue
 from baytree.serve.limits import MOST_BYTES, MOST_LARGE_BYTES
-from baytree.serve.wire.body_reading import Held, Room
+from baytree.serve.request_body import MemoryBudget, MemoryLease
 from in_process import Server
 from test_process import Process
 
@@ -19,7 +19,7 @@ def closed_after(turns, answering):
     """Which of ten late clients are closed after so many turns of the event loop."""
 
     async def wait():
-        closed, closings = [], Closings(answering)
+        closed, closings = [], CloseQueue(answering)
         for client in range(10):
             closings.add(lambda client=client: closed.append(client))
         for _ in range(turns):
@@ -46,7 +46,7 @@ def test_late_clients_are_closed_under_any_load():
     closed = []
 
     async def wait():
-        closings = Closings({object()})
+        closings = CloseQueue({object()})
         for client in range(10):
             closings.add(lambda client=client: closed.append(client))
         while len(closed) < 10:
@@ -112,7 +112,7 @@ def test_bodies_that_grow_side_by_side_stay_within_the_room_and_all_get_through(
     sizes = {}
 
     async def read(room, name):
-        held = Held(room)
+        held = MemoryLease(room)
         for megabytes in range(2, 17):
             await held.grow(megabytes << 20)
             sizes[name] = megabytes << 20
@@ -122,7 +122,7 @@ def test_bodies_that_grow_side_by_side_stay_within_the_room_and_all_get_through(
         await held.give_back()
 
     async def read_all():
-        room = Room()
+        room = MemoryBudget()
         await asyncio.wait_for(asyncio.gather(*(read(room, name) for name in range(20))), 20)
 
     asyncio.run(read_all())

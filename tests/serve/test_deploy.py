@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from baytree.cli.serving import serve
+from baytree.cli.model_commands import serve
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 OPTIONS = {option for parameter in serve.params for option in parameter.opts}

@@ -13,7 +13,7 @@ import urllib.request
 
 import pytest
 
-from baytree.serve import running
+from baytree.serve import server
 
 
 class Process:
@@ -119,8 +119,8 @@ def test_where_the_loop_takes_no_signals_the_system_does(monkeypatch):
 
         monkeypatch.setattr(asyncio.get_running_loop(), "add_signal_handler", refuse)
         monkeypatch.delattr(signal, "SIGHUP")
-        running._on_signal("SIGHUP", lambda: asked.append("SIGHUP"))
-        running._on_signal("SIGTERM", lambda: asked.append("SIGTERM"))
+        server._on_signal("SIGHUP", lambda: asked.append("SIGHUP"))
+        server._on_signal("SIGTERM", lambda: asked.append("SIGTERM"))
         signal.raise_signal(signal.SIGTERM)
         await asyncio.sleep(0.01)
 

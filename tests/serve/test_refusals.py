@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from baytree.serve.limits import MOST_BYTES
-from baytree.serve.routes import WAYS
-from baytree.serve.wire.bodies import ARROW, CSV
+from baytree.serve.request_body import ARROW, CSV
+from baytree.serve.routes import ENDPOINTS
 from in_process import Server
 
 SECRET = "ECHO7f3a"
@@ -138,8 +138,8 @@ def test_without_a_token_only_names_of_this_machine_are_answered(paths):
 
 
 def test_no_route_takes_a_path_a_url_or_an_archive():
-    assert {part for way in WAYS for part in way.path.split("/") if part.startswith("{")} == {"{name}"}
-    assert {method for way in WAYS for method in way.answers} == {"GET", "POST"}
+    assert {part for way in ENDPOINTS for part in way.path.split("/") if part.startswith("{")} == {"{name}"}
+    assert {method for way in ENDPOINTS for method in way.answers} == {"GET", "POST"}
 
 
 def test_the_log_has_a_line_for_each_request_and_nothing_of_the_rows(paths):

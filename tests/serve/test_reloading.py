@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from baytree.serve.served_models import Models
+from baytree.serve.models import Models
 from in_process import Server
 
 
@@ -16,12 +16,12 @@ def file(paths, tmp_path):
 def test_a_new_file_goes_live_and_changes_the_version(paths, file):
     server = Server([file])
     models, before = server.app.serving.models, server.predict("live", [{}]).json()["version"]
-    assert not models.changed()
+    assert not models.map_partitions()
     shutil.copy(paths["cart"], file)
-    assert models.changed() == ["live"]
+    assert models.map_partitions() == ["live"]
     assert models.reload("live")
     assert server.predict("live", [{}]).json()["version"] != before
-    assert not models.changed()
+    assert not models.map_partitions()
 
 
 def cut(content):

@@ -26,7 +26,7 @@ def drawing_imports(path):
 def test_only_show_imports_matplotlib_and_only_inside_functions():
     found = {path: list(drawing_imports(path)) for path in SOURCE.rglob("*.py")}
     assert [path for path, inside in found.items() if not all(inside)] == []
-    assert {path.parent for path, inside in found.items() if inside} == {SOURCE / "show" / "pictures"}
+    assert {path.parent for path, inside in found.items() if inside} == {SOURCE / "rendering" / "plots"}
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from baytree.show import results
+from baytree.display import results
 
 COLUMNS = {"name": np.array(["a", "b"], object), "share": np.array([0.25, 0.75]), "interval": [(0.0, 1.0), None]}
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.show.text import text
+from baytree.rendering.model_text import text
 from baytree.summary import from_json, to_json
-from baytree.summary.bayes import Amount, NaiveBayesSummary
+from baytree.summary.naive_bayes import Amount, NaiveBayesSummary
 from baytree.summary.tree import NamedCondition, Node, TreeSummary
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.baytree"))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baytree.show.terminal import aligned, in_columns, is_number
+from baytree.display.terminal import aligned, in_columns, is_number
 
 CELLS = st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1, max_size=6)
 

@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.table import files
-from baytree.table.files import blocks, delimited
-from baytree.table.files.column_types import MISSING
+from baytree.data import files
+from baytree.data.files import blocks
+from baytree.data.files import csv as csv_files
+from baytree.data.files.csv_parse import MISSING
 from law_settings import settings
 
 REPEAT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -32,7 +33,7 @@ FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK", 16)
-    monkeypatch.setattr(delimited, "SAMPLE", 16)
+    monkeypatch.setattr(csv_files, "SAMPLE", 16)
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -108,7 +109,7 @@ VALUE = st.sampled_from(["1", "7", "2.5", "", "x", " 3 ", "2020-01-02", "?", "00
 @REPEAT
 def test_the_types_do_not_depend_on_the_size_of_the_blocks(values, tmp_path):
     path = write(tmp_path, "t.csv", "a,b\n" + "".join(f"{value},1\n" for value in values))
-    whole = files.all_rows(files.source(path))
+    whole = files.read_all(files.source(path))
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         patch.setattr(blocks, "BLOCK", 8)
@@ -398,7 +399,7 @@ def test_a_table_of_many_columns_is_read(n_columns, separator, tmp_path):
     path = write(tmp_path, "wide.csv", "\n".join(map(separator.join, lines)) + "\n")
     source = files.source(path, text=names)
     assert source.columns == tuple(names)
-    assert files.all_rows(source)[:, -1].to_list() == lines[1][-1:] + lines[2][-1:] + lines[3][-1:]
+    assert files.read_all(source)[:, -1].to_list() == lines[1][-1:] + lines[2][-1:] + lines[3][-1:]
 
 
 @pytest.mark.parametrize("depth", [70, 500, 900, 2000, 100_000])

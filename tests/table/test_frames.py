@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from mixed_frames import COLUMNS, FRAMES, LABELS, PANDAS, RNG, N, fitted
 
 import baytree as bt
-from baytree.table import encode
-from baytree.table.files.column_types import stripped
-from baytree.table.frames import read
-from baytree.table.infer import Census
+from baytree.data.encoding import encode
+from baytree.data.files.csv_parse import stripped
+from baytree.data.frames import read
+from baytree.data.inference.infer import TableProfile
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -85,7 +85,7 @@ def test_what_is_given_is_never_changed():
 
 def test_a_matrix_is_not_copied():
     matrix = RNG.normal(size=(N, 3))
-    _, values = encode.learn(read(matrix), Census.of(read(matrix)).schema(False))
+    _, values = encode.fit_encode(read(matrix), TableProfile.of(read(matrix)).schema(False))
     assert all(np.shares_memory(column, matrix) for column in values)
 
 

@@ -8,8 +8,8 @@ import pytest
 from mixed_frames import PANDAS, N
 
 import baytree as bt
-from baytree.table.frames import read
-from baytree.table.infer import Census
+from baytree.data.frames import read
+from baytree.data.inference.infer import TableProfile
 
 
 def test_kinds_are_inferred_by_the_documented_rules():
@@ -19,7 +19,7 @@ def test_kinds_are_inferred_by_the_documented_rules():
         key=[f"id-{k}" for k in range(N)],
     )
     with pytest.warns(UserWarning, match="'key' is left out"):
-        schema = Census.of(read(frame)).schema()
+        schema = TableProfile.of(read(frame)).schema()
     kinds = {column.name: column.kind.value for column in schema}
     assert kinds["number"] == kinds["whole"] == kinds["day"] == "numeric"
     assert kinds["flag"] == kinds["word"] == "nominal"
@@ -33,10 +33,10 @@ def test_kinds_are_inferred_by_the_documented_rules():
 def test_the_census_of_parts_is_the_census_of_the_whole():
     frame = PANDAS.assign(key=[f"id-{k}" for k in range(N)])
     for cut in (1, 7, 20, 39):
-        parts = Census.of(read(frame[:cut])) + Census.of(read(frame[cut:]))
+        parts = TableProfile.of(read(frame[:cut])) + TableProfile.of(read(frame[cut:]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            assert parts.schema() == Census.of(read(frame)).schema()
+            assert parts.schema() == TableProfile.of(read(frame)).schema()
 
 
 def test_kinds_can_be_declared():

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.table.frames import MatrixColumns, read
-from baytree.table.infer import Census, schema_of_array
-from baytree.table.schema import Kind
+from baytree.data.frames import read
+from baytree.data.frames.numbers import MatrixColumns
+from baytree.data.inference.infer import TableProfile, schema_of_array
+from baytree.data.schema.column import Kind
 
 
 def _strange(n_rows: int) -> dict[str, np.ndarray]:
@@ -46,7 +47,7 @@ def test_a_schema_of_an_array_is_that_of_its_columns_one_by_one(n_rows: int, kin
     array = MatrixColumns(np.column_stack(list(columns.values())), tuple(columns))
     with warnings.catch_warnings(record=True) as expected:
         warnings.simplefilter("always")
-        one_by_one = Census.of(frame, kind and dict.fromkeys(columns, kind)).schema()
+        one_by_one = TableProfile.of(frame, kind and dict.fromkeys(columns, kind)).schema()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         together = schema_of_array(frame, array, kind)
@@ -57,7 +58,7 @@ def test_a_schema_of_an_array_is_that_of_its_columns_one_by_one(n_rows: int, kin
 def test_a_frame_of_numbers_only_that_number_rows_keeps_them() -> None:
     columns = {"a": np.arange(20.0), "b": np.arange(20.0) + 1}
     array = MatrixColumns(np.column_stack(list(columns.values())), tuple(columns))
-    assert schema_of_array(read(columns), array) == Census.of(read(columns)).schema()
+    assert schema_of_array(read(columns), array) == TableProfile.of(read(columns)).schema()
 
 
 @pytest.mark.parametrize("learner", [bt.GaussianNB, bt.NaiveBayesClassifier, bt.LinearDiscriminantAnalysis])

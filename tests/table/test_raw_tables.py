@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
+from baytree.data.encoding import encode
+from baytree.data.frames import read
+from baytree.data.inference.evidence import StringEvidence
+from baytree.data.inference.infer import TableProfile
 from baytree.storage import dumps
-from baytree.table import encode
-from baytree.table.frames import read
-from baytree.table.infer import Census
-from baytree.table.reading.evidence import Evidence
 from law_settings import settings
 
 REPEAT = settings(deadline=None, max_examples=20)
@@ -56,7 +56,7 @@ WRITTEN = {
 def told(frame) -> bt.Schema:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Census.of(read(frame)).schema()
+        return TableProfile.of(read(frame)).schema()
 
 
 @pytest.mark.parametrize("form", WRITTEN)
@@ -88,16 +88,16 @@ def test_dates_written_in_any_form_are_read_back_where_one_of_them_tells(form, d
 @REPEAT
 def test_the_evidence_of_parts_adds_up_to_the_evidence_of_the_whole(cells, cut):
     cut %= len(cells)
-    parts = [Evidence.of(part, [1] * len(part)) for part in (cells[:cut], cells[cut:])]
-    assert parts[0] + parts[1] == Evidence.of(cells, [1] * len(cells))
+    parts = [StringEvidence.of(part, [1] * len(part)) for part in (cells[:cut], cells[cut:])]
+    assert parts[0] + parts[1] == StringEvidence.of(cells, [1] * len(cells))
 
 
 def test_the_notes_of_parts_are_the_notes_of_the_whole():
     frame = pd.DataFrame({"size": [f"{k},5" for k in range(40)], "id": range(40), "day": ["13.02.2024", "01.03.2024"] * 20})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parts = Census.of(read(frame[:17])) + Census.of(read(frame[17:]))
-        assert parts.schema().notes == Census.of(read(frame)).schema().notes
+        parts = TableProfile.of(read(frame[:17])) + TableProfile.of(read(frame[17:]))
+        assert parts.schema().notes == TableProfile.of(read(frame)).schema().notes
 
 
 def test_a_csv_and_a_parquet_file_of_the_same_table_give_the_same_model(tmp_path):
@@ -119,9 +119,9 @@ def test_one_cell_decides_whether_the_day_or_the_month_comes_first():
 def test_the_other_columns_decide_what_a_comma_before_three_digits_means():
     open_, commas = ["1,234", "2,345"] * 6, ["1,5", "22,75"] * 6
     with pytest.warns(bt.BaytreeWarning, match="'1,234' is read as decimals, as in other columns"):
-        assert Census.of(read({"x": open_, "z": commas})).schema()["x"].form.decimal == ","
+        assert TableProfile.of(read({"x": open_, "z": commas})).schema()["x"].form.decimal == ","
     with pytest.warns(bt.BaytreeWarning, match="'1,234' is read as thousands"):
-        assert Census.of(read({"x": open_})).schema()["x"].form.decimal == "."
+        assert TableProfile.of(read({"x": open_})).schema()["x"].form.decimal == "."
 
 
 ROWS = {

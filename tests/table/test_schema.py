@@ -2,7 +2,8 @@
 
 import pytest
 
-from baytree.table.schema import Column, Kind, Schema, Target, level_map, sorted_levels
+from baytree.data.schema.column import Column, Kind, level_map, sorted_levels
+from baytree.data.schema.schema import Schema, Target
 
 
 def nominal(*levels, declared=False):

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baytree.table.encode import learn
-from baytree.table.frames import read
-from baytree.table.infer import Census
-from baytree.table.matrices import matrices
-from baytree.table.table import SparseColumns, Table, refuse_infinite
+from baytree.data.encoding.encode import fit_encode
+from baytree.data.encoding.matrices import matrices
+from baytree.data.encoding.table import SparseColumns, Table, refuse_infinite
+from baytree.data.frames import read
+from baytree.data.inference.infer import TableProfile
 
 N = 12
 FRAME = {
@@ -23,7 +23,7 @@ FRAME = {
 
 def encoded(frame, declared=None):
     raw = read(frame)
-    schema, values = learn(raw, Census.of(raw, declared).schema())
+    schema, values = fit_encode(raw, TableProfile.of(raw, declared).schema())
     n_rows = raw.n_rows
     return Table(schema, values, np.arange(1.0, n_rows + 1), np.arange(n_rows) % 2)
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.grow.costs import equal_costs
-from baytree.tree.prune.all_prunings import averaged, most_probable
-from baytree.tree.prune.cost_complexity import kept
+from baytree.tree.policy.class_costs import equal_costs
+from baytree.tree.pruning.bayesian_averaging import average_prunings, most_probable
+from baytree.tree.pruning.cost_complexity import prune_to
 from law_settings import settings
 
 N_COLUMNS = 3
@@ -74,7 +74,7 @@ def test_the_average_is_that_of_every_pruning_with_its_weight(seed, n):
     log_weight = np.array([weight for *_, weight in cases])
     share = np.exp(log_weight - np.logaddexp.reduce(log_weight))
     answer = (tree.counts + 0.5) / (tree.counts.sum(axis=1) + 0.5 * tree.n_classes)[:, None]
-    ours = averaged(tree, N_COLUMNS, equal_costs(tree.n_classes))
+    ours = average_prunings(tree, N_COLUMNS, equal_costs(tree.n_classes))
     for node in np.flatnonzero(tree.is_leaf):
         expected = sum(part * answer[leaf[node]] for part, (_, leaf, _) in zip(share, cases, strict=True))
         np.testing.assert_allclose(ours.value[node], expected, rtol=1e-9)
@@ -92,7 +92,7 @@ def test_no_pruning_is_more_probable_than_the_one_that_is_found(seed, n):
     cases = list(weighed(tree))
     best = max(weight for *_, weight in cases)
     as_good = [splits for splits, _, weight in cases if weight > best - 1e-9]
-    assert any(same_tree(chosen, kept(tree, np.isin(np.arange(len(tree)), list(splits)))) for splits in as_good)
+    assert any(same_tree(chosen, prune_to(tree, np.isin(np.arange(len(tree)), list(splits)))) for splits in as_good)
 
 
 def same_tree(one, other):

@@ -13,12 +13,17 @@ from scipy import stats
 
 import baytree as bt
 from baytree import _core
-from baytree.engine.threads import at_most
-from baytree.tree.grow.counting.association import row_effects, test_groups
-from baytree.tree.grow.counting.bonferroni import log_binomial, log_multiplier, log_stirling
-from baytree.tree.grow.counting.candidate import Rules
-from baytree.tree.grow.counting.counted import Cells, NodeCounts
-from baytree.tree.grow.counting.level_trials import tried
+from baytree.parallel.threads import limit_threads
+from baytree.tree.search.counted.column_tests import compute_column_tests
+from baytree.tree.search.counted.counts import CodeSums, DepthCounts
+from baytree.tree.search.counted.groups import MergeRules
+from baytree.tree.search.counted.significance_tests import (
+    log_binomial,
+    log_multiplier,
+    log_stirling,
+    row_effects,
+    test_groups,
+)
 from law_settings import settings
 
 test_groups.__test__ = False
@@ -131,11 +136,11 @@ def test_row_effects_survive_groups_that_are_apart_and_classes_that_are_empty():
 
 def grouping(counts, ordered=False, floating=None, **rules):
     counts = np.array(counts, float)
-    cells = Cells(np.arange(1, len(counts) + 1), counts)
+    cells = CodeSums(np.arange(1, len(counts) + 1), counts)
     if floating is not None:
-        cells = Cells(np.arange(len(counts) + 1), np.vstack([np.array(floating, float), counts]))
-    node = NodeCounts(np.ones(1, np.int64), cells.sums.sum(0, keepdims=True), (cells,))
-    return next(tried(node, {0: 0}, [(len(counts), ordered)], Rules(**rules)).trials())
+        cells = CodeSums(np.arange(len(counts) + 1), np.vstack([np.array(floating, float), counts]))
+    node = DepthCounts(np.ones(1, np.int64), cells.sums.sum(0, keepdims=True), (cells,))
+    return next(compute_column_tests(node, {0: 0}, [(len(counts), ordered)], MergeRules(**rules)).trials())
 
 
 @pytest.mark.parametrize("exhaustive", [False, True])
@@ -147,7 +152,7 @@ def test_two_classes_merge_by_neighbouring_shares_as_by_all_pairs(seed, exhausti
     statistics = statistics[statistics.sum(axis=1) > 0].astype(float)
     rules = {"exhaustive": exhaustive, "alpha_merge": [0.05, 0.9][seed % 2]}
     by_shares = grouping(statistics, **rules).group_of
-    monkeypatch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
+    monkeypatch.setattr("baytree.tree.search.counted.merging.KERNELS", ())
     assert by_shares.tolist() == grouping(statistics, **rules).group_of.tolist()
 
 
@@ -355,7 +360,7 @@ def test_the_file_does_not_depend_on_the_number_of_threads(tmp_path: Path) -> No
     label = (np.array([int(value) for value in frame["c1"]]) + rng.integers(0, 300, 4000)) // 260
     files = []
     for n_threads in (1, 2, 5):
-        with at_most(n_threads):
+        with limit_threads(n_threads):
             model = bt.CHAIDClassifier(max_depth=2).fit(frame, label)
         bt.save(model, tmp_path / "m.baytree")
         files.append((tmp_path / "m.baytree").read_bytes())

@@ -13,10 +13,10 @@ import pytest
 import test_exact_criteria as exact
 
 import baytree as bt
-from baytree.tree.grow.costs import Weighing
-from baytree.tree.grow.policies import CART
-from baytree.tree.grow.policy import Criterion, Stopping
-from baytree.tree.prune import cross_validated as cart
+from baytree.tree.growing import cart as cart
+from baytree.tree.policy.algorithms import CART
+from baytree.tree.policy.class_costs import ClassWeighting
+from baytree.tree.policy.policy import Criterion, Stopping
 
 LN2 = Decimal(2).ln()
 SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer is a tie (decision 10)
@@ -27,10 +27,10 @@ SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer
 
 def cart_root(estimator, X, y, criterion="gini"):
     """The tree before complexities are looked at: a split that saves no error would be taken away again."""
-    table = estimator._enter(X, y, None).table
+    table = estimator._prepare_rows(X, y, None).table
     stopping = Stopping(min_split=2, min_leaf=1, max_depth=1, counts_rows=True)
     policy = msgspec.structs.replace(CART, criterion=Criterion(criterion if table.n_classes else "sse"), stopping=stopping)
-    return cart.grown(table, policy, Weighing().of(table), -1.0, 1)
+    return cart.grown(table, policy, ClassWeighting().of(table), -1.0, 1)
 
 
 def is_best(tree, X, y, worth):

@@ -16,8 +16,8 @@ import pytest
 
 import baytree as bt
 from baytree import storage
-from baytree.tree.model.structure import Offered
-from baytree.tree.optimal import best_tree
+from baytree.tree.model.tree import CandidateTests
+from baytree.tree.optimal import learner
 
 SEEDS = range(6)
 
@@ -32,7 +32,7 @@ def mixed(seed: int, n: int = 24) -> tuple[pd.DataFrame, np.ndarray]:
     return frame.mask(random.random(frame.shape) < 0.1), y
 
 
-def second_branch(offered: Offered, test: int, frame: pd.DataFrame) -> list[bool]:
+def second_branch(offered: CandidateTests, test: int, frame: pd.DataFrame) -> list[bool]:
     """Which rows a test sends to its second branch, read from what the model tells of it."""
     column = frame.iloc[:, int(offered.column[test])]
     is_missing = bool(offered.missing[test])
@@ -269,7 +269,7 @@ def test_a_broken_certificate_is_refused(certificate, fault):
     document = json.loads(storage.dumps(bt.OptimalTreeClassifier().fit(frame, y)))["document"]
     document["model"]["certificate"].update(certificate)
     with pytest.raises(ValueError, match=fault):
-        _ = storage.tags.record(json.dumps(document["model"]).encode(), 2)
+        _ = storage.records.record(json.dumps(document["model"]).encode(), 2)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_settings_are_refused_in_their_own_words(given, words):
 
 
 def test_too_many_tests_are_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(best_tree, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(learner, "MOST_BYTES", 1 << 20)
     X = np.random.default_rng(0).normal(size=(200, 4))
     with pytest.raises(ValueError, match="give a lower max_tests, or fewer columns"):
         bt.OptimalTreeClassifier(max_tests=50).fit(X, X[:, 0] > 0)

@@ -5,11 +5,10 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.tree.grow.class_cells import ClassCells
-from baytree.tree.grow.costs import altered_costs
-from baytree.tree.grow.impurity import impurity_of
-from baytree.tree.grow.policy import Criterion
-from baytree.tree.model.links import parents
+from baytree.tree.model.traversal import parents
+from baytree.tree.policy.class_costs import altered_costs
+from baytree.tree.policy.impurity import ClassCells, impurity_of
+from baytree.tree.policy.policy import Criterion
 
 N_CLASSES = 150
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.engine.parts import InMemory
+from baytree.engine.partitions import LocalPartitions
 from baytree.storage import dumps
-from baytree.tree.grow.costs import Weighing
-from baytree.tree.model.links import parents
-from baytree.tree.prune import cross_validated as cart
-from baytree.tree.prune.cost_complexity import path, with_complexity
+from baytree.tree.growing import cart as cart
+from baytree.tree.model.traversal import parents
+from baytree.tree.policy.class_costs import ClassWeighting
+from baytree.tree.pruning.cost_complexity import path, with_complexity
 
 RNG = np.random.default_rng(5)
 
@@ -82,8 +82,8 @@ def test_one_standard_error_gives_no_larger_tree_than_the_minimum(table):
 def test_cross_validation_reads_the_same_errors_off_one_tree_as_from_a_tree_per_penalty(table):
     X, y = table
     model = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1)
-    rows = model._enter(X, y, None).table
-    policy, costs = model._learner(rows.schema).policy, Weighing().of(rows)
+    rows = model._prepare_rows(X, y, None).table
+    policy, costs = model._learner(rows.schema).policy, ClassWeighting().of(rows)
     tree, fold = cart.at_penalty(rows, policy, costs, 1), np.arange(len(y)) % 5
     steps = cart.cross_validated(rows, tree, policy, costs, fold, 1)
     penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
@@ -113,9 +113,9 @@ def test_pruning_by_impurity_is_the_path_of_scikit_learn():
     y = (X[:, 0] + X[:, 1] ** 2 + RNG.normal(size=200) / 3 > 0.5).astype(int)
     theirs = DecisionTreeClassifier(random_state=0).fit(X, y)
     ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None, pruning="min", prune_by="impurity")
-    table = ours._enter(X, y, None).table
+    table = ours._prepare_rows(X, y, None).table
     policy = ours._learner(table.schema).policy
-    tree = cart.at_penalty(table, policy, Weighing().of(table), 1)
+    tree = cart.at_penalty(table, policy, ClassWeighting().of(table), 1)
     assert tree.n_leaves == theirs.get_n_leaves()
     expected = theirs.cost_complexity_pruning_path(X, y).ccp_alphas
     found = np.unique(np.round(path(tree).cp * tree.risk[0] / len(X), 10))
@@ -141,8 +141,8 @@ def test_a_splitter_deals_the_rows_that_the_learner_is_given():
 
     X, y = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120)
     model = bt.CARTClassifier(cp=0, pruning="min", cv=KFold(4))
-    rows = model._enter(X, y, None).table
-    part = model._learner(rows.schema).learn(InMemory(rows.rows(0, 80))).model
+    rows = model._prepare_rows(X, y, None).table
+    part = model._learner(rows.schema).learn(LocalPartitions(rows.rows(0, 80))).model
     alone = model.fit(X[:80], y[:80]).tree_
     assert np.array_equal(part.cut, alone.cut, equal_nan=True)
 
@@ -151,7 +151,7 @@ def test_folds_by_row_numbers_are_refused_where_other_rows_are_learnt():
     X, y = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120)
     model = bt.CARTClassifier(cp=0, pruning="min", cv=np.arange(120) % 3)
     with pytest.raises(ValueError, match=r"cv names rows .* number of folds or a splitter"):
-        model._learner(model._enter(X, y, None).table.schema)
+        model._learner(model._prepare_rows(X, y, None).table.schema)
 
 
 def test_folds_by_row_numbers_name_the_rows_as_they_came():
@@ -280,8 +280,8 @@ def test_a_fold_loses_at_each_penalty_what_the_pruned_tree_of_its_other_rows_los
     kind = bt.CARTRegressor if target == "number" else bt.CARTClassifier
     model = kind(cp=0.003, min_split=6, pruning="min", **({"prune_by": "impurity"} if by_impurity else {}))
     weights = {None: None, "whole": rng.integers(1, 4, 300), "any": rng.random(300) + 0.5}[weight]
-    rows = model._enter(frame, y, weights).table
-    policy, costs, fold = model._learner(rows.schema).policy, Weighing().of(rows), np.arange(300) % 3
+    rows = model._prepare_rows(frame, y, weights).table
+    policy, costs, fold = model._learner(rows.schema).policy, ClassWeighting().of(rows), np.arange(300) % 3
     tree = cart.at_penalty(rows, policy, costs, 1)
     steps = cart.cross_validated(rows, tree, policy, costs, fold, 1)
     penalty = steps.cp if by_impurity else cart.between_steps(steps)

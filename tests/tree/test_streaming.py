@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.storage import ModelFileError, document, dumps, loads
+from baytree.storage import document, dumps, loads
+from baytree.storage.files import ModelFileError
 from law_settings import settings
 
 KINDS = {"x": "numeric", "colour": "nominal", "size": ["S", "M", "L"], "flat": "numeric"}

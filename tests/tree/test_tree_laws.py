@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.model.links import depths, parents, preorder
-from baytree.tree.model.structure import Tree
+from baytree.tree.model.traversal import depths, parents, preorder
+from baytree.tree.model.tree import Tree
 from law_settings import settings
 
 LEARNERS = [

@@ -10,19 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.show.names import plain, quoted
-from baytree.show.pictures.plots import impurity_curves
-from baytree.show.text import text as printed
-from baytree.show.tree.condition_text import label
-from baytree.show.tree.dot import to_dot
-from baytree.show.tree.outline_text import outline
-from baytree.show.tree.svg import growth_frames, growth_svg, to_svg
-from baytree.table.schema import Column, Kind, Schema, Target
-from baytree.tree.model.conditions import Condition, Interval
-from baytree.tree.model.outline import class_names, export_text, outlined
-from baytree.tree.model.structure import Surrogates, Tree
-from baytree.tree.rules.leaf_rules import paths, rules
-from baytree.tree.view.cards import draw
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
+from baytree.display.terminal import plain, quoted
+from baytree.rendering.model_text import text as printed
+from baytree.rendering.plots.importance_plots import impurity_curves
+from baytree.rendering.tree_drawing import growth_frames, growth_svg, to_dot, to_svg
+from baytree.rendering.tree_text import label, outline
+from baytree.tree.inspection.node_records import draw
+from baytree.tree.model.conditions import Condition, ValueRange
+from baytree.tree.model.summary import class_names, export_text, iter_nodes
+from baytree.tree.model.tree import Surrogates, Tree
+from baytree.tree.rules.rule_set import paths, rules
 from law_settings import settings
 
 HOSTILE = [
@@ -75,7 +74,7 @@ def in_words(tree):
 
 
 def dot(tree, schema, max_depth=None):
-    return to_dot(tuple(outlined(tree, schema, max_depth=max_depth)), class_names(tree, schema), schema.target.name)
+    return to_dot(tuple(iter_nodes(tree, schema, max_depth=max_depth)), class_names(tree, schema), schema.target.name)
 
 
 LINE = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
@@ -173,14 +172,14 @@ def test_text_tells_names_counts_and_the_way_of_missing_values():
 
 
 def test_conditions_on_one_column_meet():
-    above, below = Condition(0, Interval(low=3.0)), Condition(0, Interval(high=10.0, below_high=True), True)
+    above, below = Condition(0, ValueRange(low=3.0)), Condition(0, ValueRange(high=10.0, below_high=True), True)
     schema = Schema((Column("x", Kind.NUMERIC), Column("size", Kind.ORDINAL, ("S", "M", "L"))), None, ("x", "size"))
     assert above.meet(below).show(schema) == "3 < x < 10"
-    assert above.meet(Condition(0, Interval(low=3.0, from_low=True))).show(schema) == "x > 3"
-    assert below.meet(Condition(0, Interval(high=10.0), True)).show(schema) == "x < 10 or missing"
+    assert above.meet(Condition(0, ValueRange(low=3.0, from_low=True))).show(schema) == "x > 3"
+    assert below.meet(Condition(0, ValueRange(high=10.0), True)).show(schema) == "x < 10 or missing"
     assert Condition(1, (0, 1), True).meet(Condition(1, (1, 2), True)).show(schema) == "size = M or missing"
     assert Condition(1, (), True).show(schema) == "size missing"
-    assert label(Condition(0, Interval(low=3.0, high=10.0)).named(schema)) == "3 < … ≤ 10"
+    assert label(Condition(0, ValueRange(low=3.0, high=10.0)).named(schema)) == "3 < … ≤ 10"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -200,7 +199,7 @@ def test_a_row_passes_the_conditions_of_its_own_leaf_and_no_other(seed):
 
 
 def _passes(condition, values):
-    if not isinstance(condition.allowed, Interval):
+    if not isinstance(condition.allowed, ValueRange):
         return np.isin(values, condition.allowed)
     low, high = condition.allowed.low, condition.allowed.high
     above = values >= low if condition.allowed.from_low else values > low
@@ -210,7 +209,7 @@ def _passes(condition, values):
 @pytest.mark.parametrize("n_tests", [3_000, pytest.param(50_000, marks=pytest.mark.slow)])
 def test_a_chain_of_tests_is_read_without_recursion(n_tests):
     tree = chain(n_tests)
-    told = list(outline(outlined(tree, LINE), LINE.classes))
+    told = list(outline(iter_nodes(tree, LINE), LINE.classes))
     assert len(told) == len(tree)
     assert len(in_words(tree).splitlines()) == len(tree)
     assert max(map(len, told)) < 200

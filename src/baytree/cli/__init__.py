@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 try:
-    from baytree.cli.commands import main
+    from baytree.cli.main import main
 except ModuleNotFoundError as error:
     if error.name != "click":
         raise

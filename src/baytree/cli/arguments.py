@@ -14,36 +14,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baytree import notices
-from baytree.choose import models
-from baytree.cli.table_options import asked
-from baytree.notices import unknown
+from baytree import _warnings
+from baytree._warnings import did_you_mean
+from baytree.cli.options import asked
+from baytree.model_selection import model_registry
 
 if TYPE_CHECKING:
+    from baytree.base.predictor import Predictor
+    from baytree.data.files import TableSource
+    from baytree.data.files.options import ReadOptions
     from baytree.estimators.base import Estimator
-    from baytree.predictor import Predictor
-    from baytree.table.files import Asked, Source
 
 
-def source(table: str, how: Asked, target: str | None = None) -> Source:
+def source(table: str, how: ReadOptions, target: str | None = None) -> TableSource:
     """The table that was named: a file, `-`, or a bundled table where there is no such file. What is odd in it is told.
 
     Of a workbook this is the first sheet, or the one that has the target.
     """
     from baytree import datasets
-    from baytree.table import files
+    from baytree.data import files
 
     name = table.lower().replace("_", "-")
     if name in datasets.names() and not Path(table).exists():
         return files.in_memory(name, datasets.load(name, as_="polars"))
     try:
-        found = files.opened(table, how) if target is None else files.opened_with(table, how, target)
+        found = files.open_table(table, how) if target is None else files.opened_with(table, how, target)
     except files.PathError as error:
         near = [] if Path(table).exists() else get_close_matches(name, datasets.names(), 1)
         hint = f"; did you mean the bundled table {near[0]!r}?" if near else ""
         raise click.UsageError(f"{error}{hint}") from None
     for note in found.notes:
-        notices.warn(str(note))
+        _warnings.warn(str(note))
     return found
 
 
@@ -69,21 +70,23 @@ def _files_of(given: str | Path | None) -> list[Path | int]:
     return [Path(found) for found in ([given] if Path(given).exists() else glob(str(given)))]
 
 
-def columns(names: Iterable[str], table: Source) -> None:
+def columns(names: Iterable[str], table: TableSource) -> None:
     """Refuse names that are not columns of the table."""
     for name in names:
         if name not in table.columns:
-            from baytree.table.files.arrangement import may_be_values
+            from baytree.data.files.header import may_be_values
 
             hint = "; if its first row is no header, use --header 0" if may_be_values(table.columns) else ""
-            raise click.UsageError(f"{table.name}: {unknown('column', name, table.columns)}{hint}")
+            raise click.UsageError(f"{table.name}: {did_you_mean('column', name, table.columns)}{hint}")
 
 
-def offers(short: str, params: Iterable[str], schema: Mapping[str, Any], task: str | None = None) -> dict[str, Estimator]:
+def candidate_estimators(
+    short: str, params: Iterable[str], schema: Mapping[str, Any], task: str | None = None
+) -> dict[str, Estimator]:
     """The models of that short name by their task, with the parameters that were given as name=value."""
-    families = models.named(short)
+    families = model_registry.named(short)
     if not families:
-        raise click.UsageError(unknown("model", short, models.names()))
+        raise click.UsageError(did_you_mean("model", short, model_registry.names()))
     if task is not None and task not in families:
         raise click.UsageError(f"model {short!r} is for {', '.join(families)}, not for {task}")
     values = dict(_parameter(param) for param in params)
@@ -92,15 +95,15 @@ def offers(short: str, params: Iterable[str], schema: Mapping[str, Any], task: s
     return {each: _made(short, family, values, schema) for each, family in (knowing or chosen).items()}
 
 
-def _parameters(family: models.Family) -> list[str]:
+def _parameters(family: model_registry.ModelFamily) -> list[str]:
     return [name for name in inspect.signature(family.kind).parameters if name != "schema"]
 
 
-def _made(short: str, family: models.Family, values: Mapping[str, Any], schema: Mapping[str, Any]) -> Estimator:
+def _made(short: str, family: model_registry.ModelFamily, values: Mapping[str, Any], schema: Mapping[str, Any]) -> Estimator:
     known = _parameters(family)
     for name in values:
         if name not in known:
-            raise click.UsageError(f"model {short!r}: {unknown('parameter', name, known)}")
+            raise click.UsageError(f"model {short!r}: {did_you_mean('parameter', name, known)}")
     return family.made(**values, schema=dict(schema) or None)
 
 
@@ -121,41 +124,41 @@ def learnt(path: Path) -> Estimator:
     return load(model_file(path))
 
 
-def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
+def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> TableSource:
     """The table, its columns read as the model was trained; others are only passed over. A first reading settles types."""
-    from baytree.table import files
+    from baytree.data import files
 
-    return files.checked(source_once(model, table, options, kept))
+    return files.settle_types(source_once(model, table, options, kept))
 
 
-def source_once(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
+def source_once(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> TableSource:
     """The table as `source_for` gives it, without the first reading: a late value may still ask for other types."""
     found, levels = _as_trained(model, table, options)
-    columns([name for name in model.needed(found.columns) if name not in found.columns], found)
+    columns([name for name in model.required_columns(found.columns) if name not in found.columns], found)
     columns(kept, found)
     return _passed_over(found, levels)
 
 
-def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping[str, Any]) -> Source:
+def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping[str, Any]) -> TableSource:
     """The table with the columns of two models, read as the old one was trained, and what only the new one knows as that."""
-    from baytree.table import files
+    from baytree.data import files
 
     (words, levels), (more, others) = _reading(old), _reading(new)
     words |= {name for name in more if name not in levels}
     found = source(table, asked({**options, "keep": ()}, words=words, needed={*levels, *others}))
     for model in (old, new):
-        columns([name for name in model.needed(found.columns) if name not in found.columns], found)
-    return files.checked(_passed_over(found, {**others, **levels}))
+        columns([name for name in model.required_columns(found.columns) if name not in found.columns], found)
+    return files.settle_types(_passed_over(found, {**others, **levels}))
 
 
-def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> Source:
+def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> TableSource:
     """The table, as `source_for` gives it, where columns of the model may be absent."""
-    from baytree.table import files
+    from baytree.data import files
 
-    return files.checked(_passed_over(*_as_trained(model, table, options)))
+    return files.settle_types(_passed_over(*_as_trained(model, table, options)))
 
 
-def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
+def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[TableSource, Mapping[str, Any]]:
     """The table, its columns read as in training, and the levels of those that the model knows."""
     words, levels = _reading(model)
     return source(table, asked({**options, "keep": ()}, words=words, needed=levels)), levels
@@ -163,7 +166,7 @@ def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tup
 
 def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:
     """The columns that are read as words, and the levels of all that the model knows."""
-    from baytree.table.schema import Kind
+    from baytree.data.schema.column import Kind
 
     schema = model.schema
     levels = {column.source: column.levels for column in schema.columns}
@@ -173,10 +176,10 @@ def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:
     return words, levels
 
 
-def _passed_over(found: Source, levels: Mapping[str, Any]) -> Source:
-    from baytree.table import files
+def _passed_over(found: TableSource, levels: Mapping[str, Any]) -> TableSource:
+    from baytree.data import files
 
-    return files.passing_over(found, [name for name in found.columns if name not in levels])
+    return files.read_as_text(found, [name for name in found.columns if name not in levels])
 
 
 def json_of(option: str, word: str | None) -> Any:
@@ -192,7 +195,7 @@ def model_file(path: Path) -> Path:
     if path.exists():
         return path
     near = sorted(file.name for file in path.parent.glob("*.baytree")) if path.parent.is_dir() else []
-    raise click.UsageError(unknown("model file", str(path), near))
+    raise click.UsageError(did_you_mean("model file", str(path), near))
 
 
 def _parameter(given: str) -> tuple[str, Any]:

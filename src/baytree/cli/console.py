@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 import click
 
-from baytree import notices
-from baytree.notices import unknown
-from baytree.show.terminal import escaped
-from baytree.temporary_files import remove_all, removed_on_signals
+from baytree import _warnings
+from baytree._warnings import did_you_mean
+from baytree.display.terminal import escaped
+from baytree.file_io.temporary import remove_all, removed_on_signals
 
 LONG_WORK = 50 << 20  # bytes, from which on progress is shown
 
@@ -29,7 +29,7 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx)
+            raise click.UsageError(did_you_mean("command", args[0], self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
     def main(self, *arguments: Any, **options: Any) -> Any:
@@ -43,7 +43,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             raise click.UsageError(escaped(error.format_message(), keep="\n"), error.ctx or ctx) from None
         except KeyboardInterrupt:
-            raise Stopped("stopped") from None
+            raise Interrupted("stopped") from None
         except (click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except click.ClickException as error:
@@ -54,7 +54,7 @@ class Commands(click.Group):
             raise click.ClickException(in_options(escaped(_sentence(error), keep="\n"))) from None
 
 
-class Stopped(click.ClickException):
+class Interrupted(click.ClickException):
     """Ctrl-C: a word instead of a traceback, and the exit code that shells expect."""
 
     exit_code = 130
@@ -63,7 +63,7 @@ class Stopped(click.ClickException):
         click.echo(self.message, file=file, err=file is None)
 
 
-def leave_at_once(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """Ends the process without waiting for threads that are still learning."""
     remove_all()
     sys.stdout.flush()
@@ -71,7 +71,7 @@ def leave_at_once(code: int) -> NoReturn:
     os._exit(code)
 
 
-def say(text: str) -> None:
+def echo_status(text: str) -> None:
     """A line about the work on standard error; nothing with --quiet."""
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(text, keep="\n"), err=True)
@@ -112,10 +112,10 @@ def _notes(ctx: click.Context) -> Generator[None]:
         yield
 
 
-def tell(told: Iterable[object]) -> None:
+def echo_notes(told: Iterable[object]) -> None:
     """Notes on standard error, each said once; nothing with --quiet."""
     for note in told:
-        notices.warn(str(note))
+        _warnings.warn(str(note))
 
 
 def in_options(note: str) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 if TYPE_CHECKING:
+    from baytree._typing import FrameLike
+    from baytree.data.files.options import ReadOptions
     from baytree.estimators.base import Estimator
-    from baytree.given import FrameLike
-    from baytree.streams.lesson import Lesson
-    from baytree.table.files import Asked
+    from baytree.streaming.fit import FitRequest
 
 _OPTIONS = (
     click.option(
@@ -26,27 +26,29 @@ _OPTIONS = (
 )
 
 
-def where_rows_are(command: Callable[..., Any]) -> Callable[..., Any]:
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where rows are."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def is_asked_for(table: str, options: Mapping[str, Any]) -> bool:
+def uses_engine(table: str, options: Mapping[str, Any]) -> bool:
     """Whether the table is not to be read into memory: an engine is named, or the table is a pattern of files."""
     is_pattern = any(mark in table for mark in "*?[") and not Path(table).exists()
     return is_pattern or any(options[name] is not None for name in ("engine", "address", "memory"))
 
 
-def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options: Mapping[str, Any], how: Asked) -> Estimator:
+def learnt(
+    offers: Mapping[str, Estimator], table: str, lesson: FitRequest, options: Mapping[str, Any], how: ReadOptions
+) -> Estimator:
     """The estimator fitted to rows on an engine; of two offers, the first rows of the target decide."""
-    from baytree.choose.task_of_target import task_of
-    from baytree.engine.engines import elsewhere
-    from baytree.engine.watching import watched
+    from baytree.engine.dispatch import remote_source
+    from baytree.engine.progress import report_progress
+    from baytree.model_selection.problem import task_of
 
-    with _rows(table, options, how) as rows, _Told() as progress, watched(progress):
-        source = elsewhere(rows)
+    with _rows(table, options, how) as rows, _Told() as progress, report_progress(progress):
+        source = remote_source(rows)
         if source is None or lesson.target not in source.columns:
             raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
         chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
@@ -57,15 +59,15 @@ def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options:
 
 
 @contextmanager
-def _rows(table: str, options: Mapping[str, Any], how: Asked) -> Iterator[FrameLike]:
+def _rows(table: str, options: Mapping[str, Any], how: ReadOptions) -> Iterator[FrameLike]:
     engine, address = options["engine"] or "local", options["address"]
     if engine == "local":
         if address is not None:
             raise click.UsageError("--address is of a cluster; name it with --engine dask or --engine spark")
-        from baytree.engine.budget import bytes_of
         from baytree.engine.scan import Scan, paths_of
+        from baytree.parallel.system import parse_memory_size
 
-        yield Scan(paths_of(table), bytes_of(options["memory"] or "2GB"), how)
+        yield Scan(paths_of(table), parse_memory_size(options["memory"] or "2GB"), how)
         return
     _refuse_unheeded(engine, options)
     from baytree.cli import clusters

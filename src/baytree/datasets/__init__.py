@@ -90,12 +90,13 @@ def _pandas(columns: dict[str, list[Any]]) -> Any:
 
 
 def _polars(columns: dict[str, list[Any]]) -> Any:
-    from baytree.table import files
+    from baytree.data import files
 
     return files.from_columns(columns)
 
 
 _FRAMES: dict[str, Callable[..., Any]] = {"pandas": _pandas, "polars": _polars, "dict": dict}
+
 _FOLDER = Path(__file__).parent / "tables"
 
 

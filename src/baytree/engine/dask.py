@@ -15,15 +15,23 @@ import dask
 import msgspec
 import numpy as np
 
-from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
-from baytree.engine.gathering import Perhaps
-from baytree.engine.keeping.packing import packed_bytes
-from baytree.engine.sighting import Sighting
-from baytree.engine.threads import S
-from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors
-from baytree.engine.watching import is_watched, told, told_at_once
-from baytree.given import FrameLike
+from baytree._typing import FrameLike
+from baytree.engine.blocks import BlockInspection, packed_bytes
+from baytree.engine.progress import is_watched, track_blocks, track_pass
+from baytree.engine.remote import SPACE, Look, check_memory
+from baytree.engine.worker_results import (
+    AT_ONCE,
+    OptionalStatistic,
+    Sent,
+    WorkerError,
+    WorkerResult,
+    as_bytes,
+    capture_errors,
+    combine_large_results,
+    combine_results,
+)
+from baytree.parallel.system import parse_memory_size
+from baytree.parallel.threads import S
 
 if TYPE_CHECKING:
     import dask.dataframe as dd
@@ -31,43 +39,45 @@ if TYPE_CHECKING:
     from distributed import Future
 
 TOGETHER = 8  # answers of so many workers are brought here as they are; those of more are put together on workers first
+
 _STALE = 5.0  # seconds for which it is believed who holds what: to ask costs a third of a round
+
 SMALL = 100_000  # bytes of a work that travels with each of its tasks; a larger one travels once, and then among workers
 
 
 class DaskFrame:
     """A Dask frame."""
 
-    memory = bytes_of("2GB")
+    memory = parse_memory_size("2GB")
     advice = "take fewer rows or columns"
 
     def __init__(self, frame: dd.DataFrame):
         self.frame = frame
         self.columns = tuple(map(str, frame.columns))
 
-    def packed(self, look: Look) -> tuple[Persisted | OnWorkers, Sighting]:
+    def pack_blocks(self, look: Look) -> tuple[LocalBlocks | WorkerBlocks, BlockInspection]:
         """Every partition packed on its worker, and what was seen in it added up."""
-        looking = dask.delayed(partial(telling_errors, _packed, look), pure=False)
+        looking = dask.delayed(partial(capture_errors, _packed, look), pure=False)
         looked = [looking(part, f"partition {k}") for k, part in enumerate(self.frame.to_delayed())]
         packs = kept(dask.persist(*looked))
         seen = packs.sum(_sighting)
         sizes = sorted(seen.sizes.items(), key=lambda size: int(size[0].split()[1]))  # by the number of the partition
         return packs, msgspec.structs.replace(seen, sizes=dict(sizes))
 
-    def total(self, work: Callable[[FrameLike], S]) -> S:
+    def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each partition that has rows, added up."""
-        return Persisted(self.frame.to_delayed()).sum(partial(_where_rows, work)).value
+        return LocalBlocks(self.frame.to_delayed()).sum(partial(_where_rows, work)).value
 
     def first(self, column: str) -> pd.Series:
         """A column of the first rows."""
         return self.frame[[column]].head(1000, npartitions=-1)[column]
 
-    def whole(self) -> pd.DataFrame:
+    def read_all(self) -> pd.DataFrame:
         """All rows in memory, where they fit."""
-        refuse_more_than_fits(int(self.frame.memory_usage(deep=True).sum().compute()) * SPACE, self)
+        check_memory(int(self.frame.memory_usage(deep=True).sum().compute()) * SPACE, self)
         return self.frame.compute()
 
-    def predicted(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> Any:
+    def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> Any:
         """The answers for each row, as a lazy series or frame."""
         from dask.dataframe.dispatch import make_meta
 
@@ -75,31 +85,31 @@ class DaskFrame:
         return self.frame.map_partitions(partial(_answered, answer, tuple(names)), meta=meta)
 
 
-class Persisted:
+class LocalBlocks:
     """Packed pieces in this process."""
 
     def __init__(self, pieces: Sequence[Any]):
         self.pieces = tuple(pieces)
 
-    def total(self, work: Callable[[bytes], S]) -> S:
+    def map_reduce(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
         return self.sum(partial(_of_content, work))
 
-    gather = total
+    gather = map_reduce
 
-    def made(self, make: Callable[[bytes], bytes]) -> Persisted:
+    def apply(self, make: Callable[[bytes], bytes]) -> LocalBlocks:
         """What `make` makes of each piece, kept in this process."""
         making = dask.delayed(partial(_made, make), pure=False)
-        return Persisted(dask.persist(*(making(piece) for piece in self.pieces)))
+        return LocalBlocks(dask.persist(*(making(piece) for piece in self.pieces)))
 
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these, added up in their order."""
         answered = dask.delayed(partial(_sent, work), pure=False)
         answers = [answered(k, piece) for k, piece in enumerate(self.pieces)]
-        return brought(told_at_once(partial(dask.compute, *answers)))
+        return combine_results(track_pass(partial(dask.compute, *answers)))
 
 
-class OnWorkers:
+class WorkerBlocks:
     """Packed pieces on the workers of a cluster that made them."""
 
     def __init__(self, pieces: Sequence[Future]):
@@ -107,13 +117,13 @@ class OnWorkers:
         self._groups: list[tuple[str | None, list[int]]] = []
         self._asked = -_STALE  # when the scheduler last told who holds what
 
-    def total(self, work: Callable[[bytes], S]) -> S:
+    def map_reduce(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
         return self.sum(partial(_of_content, work))
 
-    gather = total
+    gather = map_reduce
 
-    def made(self, make: Callable[[bytes], bytes]) -> OnWorkers:
+    def apply(self, make: Callable[[bytes], bytes]) -> WorkerBlocks:
         """What `make` makes of each piece, on the worker that holds it; what a lost worker had is made again."""
         from distributed import wait
 
@@ -121,7 +131,7 @@ class OnWorkers:
         carried = self._carried(make)
         futures = [self._task(_made_of_carried, carried, piece, at=at[k]) for k, piece in enumerate(self.pieces)]
         wait(futures)
-        return OnWorkers(futures)
+        return WorkerBlocks(futures)
 
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these: a task for each worker that holds some."""
@@ -134,7 +144,7 @@ class OnWorkers:
         _tell(level)
         while len(level) > TOGETHER:
             level = [self._task(_together, level[k : k + TOGETHER], most) for k in range(0, len(level), TOGETHER)]
-        return brought([answer for answers in self.client.gather(level) for answer in answers])
+        return combine_results([answer for answers in self.client.gather(level) for answer in answers])
 
     def _held(self) -> list[tuple[str | None, list[int]]]:
         """Who holds what, as of some seconds ago: a task for a worker that is gone is done by another."""
@@ -161,19 +171,19 @@ class OnWorkers:
         return self.client.submit(function, *arguments, pure=False, **place)
 
 
-def kept(pieces: Sequence[Any]) -> Persisted | OnWorkers:
+def kept(pieces: Sequence[Any]) -> LocalBlocks | WorkerBlocks:
     """Persisted pieces, on a cluster or in this process."""
     try:
         from distributed import futures_of, wait
     except ImportError:
-        return Persisted(pieces)
+        return LocalBlocks(pieces)
     known = {future.key: future for future in futures_of(pieces)}
     if not known:
-        return Persisted(pieces)
+        return LocalBlocks(pieces)
     futures = [known[piece.key] for piece in pieces]
     _tell(futures)
     wait(futures)
-    return OnWorkers(futures)
+    return WorkerBlocks(futures)
 
 
 def _tell(futures: Sequence[Future]) -> None:
@@ -181,7 +191,7 @@ def _tell(futures: Sequence[Future]) -> None:
     if is_watched():
         from distributed import as_completed
 
-        for _ in told(as_completed(futures), len(futures)):
+        for _ in track_blocks(as_completed(futures), len(futures)):
             pass
 
 
@@ -192,18 +202,18 @@ def source_of(rows: dd.DataFrame) -> DaskFrame:
     return DaskFrame(rows)
 
 
-def _packed(look: Look, frame: pd.DataFrame, place: str) -> tuple[bytes, Sighting]:
+def _packed(look: Look, frame: pd.DataFrame, place: str) -> tuple[bytes, BlockInspection]:
     content, seen = look(frame, place)
     return packed_bytes(content), seen
 
 
-def _sighting(looked: Told) -> Sighting:
-    _, seen = looked.heard()
+def _sighting(looked: WorkerResult) -> BlockInspection:
+    _, seen = looked.unwrap()
     return seen
 
 
 def _sent(work: Callable[[Any], Any], k: int, piece: Any) -> Sent:
-    return k, as_bytes(telling_errors(work, piece))
+    return k, as_bytes(capture_errors(work, piece))
 
 
 def _of_pieces(content: bytes, places: Sequence[int], pieces: Sequence[Any], most: int) -> list[Sent]:
@@ -211,33 +221,33 @@ def _of_pieces(content: bytes, places: Sequence[int], pieces: Sequence[Any], mos
     from distributed.protocol import pickle
 
     work = pickle.loads(content)
-    return add_large([_sent(work, k, piece) for k, piece in zip(places, pieces, strict=True)], most)
+    return combine_large_results([_sent(work, k, piece) for k, piece in zip(places, pieces, strict=True)], most)
 
 
 def _together(several: Sequence[Sequence[Sent]], most: int) -> list[Sent]:
-    return add_large([answer for answers in several for answer in answers], most)
+    return combine_large_results([answer for answers in several for answer in answers], most)
 
 
-def _of_content(work: Callable[[bytes], S], looked: Told) -> S:
-    if isinstance(looked.value, Failed):
+def _of_content(work: Callable[[bytes], S], looked: WorkerResult) -> S:
+    if isinstance(looked.value, WorkerError):
         raise looked.value.kind(looked.value.words)
     return work(looked.value[0])
 
 
-def _made(make: Callable[[bytes], bytes], looked: Told) -> Told:
+def _made(make: Callable[[bytes], bytes], looked: WorkerResult) -> WorkerResult:
     """A piece that was made of another; where that failed, the error comes with the first round."""
-    made = telling_errors(make, looked.value[0]) if not isinstance(looked.value, Failed) else looked
-    return made if isinstance(made.value, Failed) else Told((made.value, None), made.notices)
+    made = capture_errors(make, looked.value[0]) if not isinstance(looked.value, WorkerError) else looked
+    return made if isinstance(made.value, WorkerError) else WorkerResult((made.value, None), made.notices)
 
 
-def _made_of_carried(content: bytes, looked: Told) -> Told:
+def _made_of_carried(content: bytes, looked: WorkerResult) -> WorkerResult:
     from distributed.protocol import pickle
 
     return _made(pickle.loads(content), looked)
 
 
-def _where_rows(work: Callable[[FrameLike], Any], frame: pd.DataFrame) -> Perhaps:
-    return Perhaps(work(frame) if len(frame) else None)
+def _where_rows(work: Callable[[FrameLike], Any], frame: pd.DataFrame) -> OptionalStatistic:
+    return OptionalStatistic(work(frame) if len(frame) else None)
 
 
 def _answered(answer: Callable[[FrameLike], np.ndarray], names: tuple[str, ...], frame: pd.DataFrame) -> Any:

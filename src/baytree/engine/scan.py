@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baytree.engine import threads
-from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Content, Look, refuse_more_than_fits
-from baytree.engine.keeping.folders import Folder
-from baytree.engine.sighting import Sighting
-from baytree.engine.threads import S
-from baytree.engine.watching import told
-from baytree.given import FrameLike
-from baytree.table import files
-from baytree.table.files.asked import PLAINLY
+from baytree._typing import FrameLike
+from baytree.data import files
+from baytree.data.files.options import PLAINLY
+from baytree.engine.block_store import BlockStore
+from baytree.engine.blocks import BlockInspection
+from baytree.engine.progress import track_blocks
+from baytree.engine.remote import SPACE, Content, Look, check_memory
+from baytree.parallel import threads
+from baytree.parallel.system import parse_memory_size
+from baytree.parallel.threads import S
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,20 +33,20 @@ class Scan:
 
     advice = "give more, as in bt.scan(path, memory='8GB')"
 
-    def __init__(self, paths: Sequence[Path], memory: int, asked: files.Asked = PLAINLY):
+    def __init__(self, paths: Sequence[Path], memory: int, asked: files.ReadOptions = PLAINLY):
         self.paths, self.memory = tuple(paths), memory
-        self.sources = tuple(files.opened(path, asked) for path in self.paths)
+        self.sources = tuple(files.open_table(path, asked) for path in self.paths)
         self.columns = self.sources[0].columns
 
     def __repr__(self) -> str:
         named = self.paths[0].name if len(self.paths) == 1 else f"{len(self.paths)} files from {self.paths[0].name}"
         return f"Scan({named}: {', '.join(self.columns)})"
 
-    def packed(self, look: Look) -> tuple[Folder, Sighting]:
+    def pack_blocks(self, look: Look) -> tuple[BlockStore, BlockInspection]:
         """Every batch packed, and what was seen in it added up."""
-        folder, total = Folder(self.memory // _SHARE), Sighting("")
+        folder, total = BlockStore(self.memory // _SHARE), BlockInspection("")
         try:
-            for source in told(self.sources, len(self.sources)):
+            for source in track_blocks(self.sources, len(self.sources)):
                 total = files.attempt(source, partial(_filled, folder, look, total))
             if not total.n_given:
                 raise files.FileError(f"{', '.join(path.name for path in self.paths[:3])}: there is a header but no row")
@@ -58,17 +58,17 @@ class Scan:
     def batches(self) -> Iterator[pl.DataFrame]:
         """The rows, batch by batch, of types that hold for all rows of a file."""
         for source in self.sources:
-            yield from files.checked(source).batches()
+            yield from files.settle_types(source).batches()
 
-    def total(self, work: Callable[[FrameLike], S]) -> S:
+    def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each batch, added up."""
-        return threads.added(list(threads.streamed(work, (frame for frame in self.batches() if len(frame)))))
+        return threads.sum_in_order(list(threads.map_streamed(work, (frame for frame in self.batches() if len(frame)))))
 
     def first(self, column: str) -> pl.Series:
         """A column of the first rows."""
         return next(frame for frame in self.batches() if len(frame))[column]
 
-    def whole(self) -> pl.DataFrame:
+    def read_all(self) -> pl.DataFrame:
         """All rows in memory, where they fit."""
         import polars as pl
 
@@ -76,12 +76,12 @@ class Scan:
         for frame in self.batches():
             frames.append(frame)
             size += frame.estimated_size()
-            refuse_more_than_fits(size * SPACE, self)
+            check_memory(size * SPACE, self)
         return pl.concat(frames)
 
-    def predicted(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> np.ndarray:
+    def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> np.ndarray:
         """The answers for all rows, in memory."""
-        return np.concatenate([empty, *threads.streamed(answer, self.batches())])
+        return np.concatenate([empty, *threads.map_streamed(answer, self.batches())])
 
 
 def source_of(rows: Scan) -> Scan:
@@ -122,11 +122,11 @@ def scan(path: str | os.PathLike, memory: str | int = "2GB", verify: bool = Fals
     >>> model.predict({"size": [1.5, 7.5]}).tolist()
     ['no', 'yes']
     """
-    paths, budget = paths_of(path), bytes_of(memory)
+    paths, budget = paths_of(path), parse_memory_size(memory)
     if verify:
-        from baytree.table.files.whole import verify_pages
+        from baytree.data.files.binary import verify_pages
 
-        threads.in_order(verify_pages, [each for each in paths if each.suffix.lower() == ".parquet"])
+        threads.map_ordered(verify_pages, [each for each in paths if each.suffix.lower() == ".parquet"])
     return Scan(paths, budget)
 
 
@@ -139,16 +139,16 @@ def paths_of(path: str | os.PathLike) -> list[Path]:
     return [each for each in paths if each.is_file()] or paths
 
 
-def _filled(folder: Folder, look: Look, total: Sighting, source: files.Source) -> Sighting:
+def _filled(folder: BlockStore, look: Look, total: BlockInspection, source: files.TableSource) -> BlockInspection:
     return folder.filled(_looked_at(look, source), total)
 
 
-def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[Content, Sighting]]:
+def _looked_at(look: Look, source: files.TableSource) -> Iterator[tuple[Content, BlockInspection]]:
     """Each batch of a file, packed, and its summary."""
-    return threads.streamed(lambda batch: look(*batch), _placed(source))
+    return threads.map_streamed(lambda batch: look(*batch), _placed(source))
 
 
-def _placed(source: files.Source) -> Iterator[tuple[pl.DataFrame, str]]:
+def _placed(source: files.TableSource) -> Iterator[tuple[pl.DataFrame, str]]:
     """Each batch, and the name of its file and rows for messages."""
     first = 0
     for frame in source.batches():

@@ -16,50 +16,69 @@ from uuid import uuid4
 
 import numpy as np
 
-from baytree.engine import threads
-from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
-from baytree.engine.keeping import kept_files
-from baytree.engine.keeping.packing import packed_bytes
-from baytree.engine.sighting import Sighting
-from baytree.engine.threads import S, added
-from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors
-from baytree.engine.watching import told_at_once
-from baytree.given import FrameLike
+from baytree._typing import FrameLike
+from baytree.engine import kept_files
+from baytree.engine.blocks import BlockInspection, packed_bytes
+from baytree.engine.progress import track_pass
+from baytree.engine.remote import SPACE, Look, check_memory
+from baytree.engine.worker_results import (
+    AT_ONCE,
+    Sent,
+    WorkerError,
+    WorkerResult,
+    as_bytes,
+    capture_errors,
+    combine_large_results,
+    combine_results,
+)
+from baytree.parallel import threads
+from baytree.parallel.system import parse_memory_size
+from baytree.parallel.threads import S, sum_in_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
 ROWS_PER_BLOCK = 1 << 17
+
 BYTES_PER_CELL = 16
+
 THREADS = 2  # of a worker: the second takes what a task that is done has left idle
+
 MANY_TASKS = 1 << 30  # as many as there are partitions
+
 TOGETHER = 4  # answers of so many partitions are brought here as they are, however large
+
 GONE = b""  # the answer of a partition whose blocks are kept in files that are not there
+
 _PACKED = "part int, block int, kept string, content binary, seen binary"
+
 _ANSWERS = "part int, answer binary"
+
 Batches = Iterator[Any]  # of Arrow's record batches
+
 Read = Callable[..., bytes | memoryview | None]  # of the name of a block, and the block where it is there
 
 
 class SparkFrame:
     """A Spark frame."""
 
-    memory = bytes_of("2GB")
+    memory = parse_memory_size("2GB")
     advice = "take fewer rows or columns"
 
     def __init__(self, frame: DataFrame):
         self.frame, self.columns = frame, tuple(frame.columns)
 
-    def packed(self, look: Look) -> tuple[Cached, Sighting]:
+    def pack_blocks(self, look: Look) -> tuple[CachedBlocks, BlockInspection]:
         """Every partition packed in blocks, and what was seen in them added up."""
         blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
-        found = told_at_once(partial(_collected, blocks.select("part", "block", "kept", "seen")))
+        found = track_pass(partial(_collected, blocks.select("part", "block", "kept", "seen")))
         if not found:
-            return Cached(blocks, 1), Sighting("")
-        seen = brought([((part, block), content) for part, block, _, content in found])
-        return Cached(blocks, len({part for part, *_ in found}), self._n_tasks([kept for _, _, kept, _ in found])), seen
+            return CachedBlocks(blocks, 1), BlockInspection("")
+        seen = combine_results([((part, block), content) for part, block, _, content in found])
+        return CachedBlocks(
+            blocks, len({part for part, *_ in found}), self._n_tasks([kept for _, _, kept, _ in found])
+        ), seen
 
     def _n_tasks(self, kept: Sequence[str | None]) -> int | None:
         """How many tasks a round over kept blocks takes: none where one is not kept, and as many as run at a time where one
@@ -70,20 +89,20 @@ class SparkFrame:
         homes = {kept_files.home(name) for name in kept if name is not None}
         return _at_a_time(self.frame) if len(homes) == 1 else MANY_TASKS
 
-    def total(self, work: Callable[[FrameLike], S]) -> S:
+    def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each block, added up."""
-        return brought(_collected(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS)))
+        return combine_results(_collected(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS)))
 
     def first(self, column: str) -> Any:
         """A column of the first rows."""
         return self.frame.select(column).limit(1000).toPandas()[column]
 
-    def whole(self) -> Any:
+    def read_all(self) -> Any:
         """All rows in memory, where they fit."""
-        refuse_more_than_fits(self.frame.count() * len(self.columns) * BYTES_PER_CELL * SPACE, self)
+        check_memory(self.frame.count() * len(self.columns) * BYTES_PER_CELL * SPACE, self)
         return self.frame.toPandas()
 
-    def predicted(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> DataFrame:
+    def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> DataFrame:
         """The frame with columns of answers."""
         from pyspark.sql.types import StructField, StructType
 
@@ -92,27 +111,27 @@ class SparkFrame:
         return self.frame.mapInArrow(partial(_answered, answer, tuple(names)), StructType(fields))
 
 
-class Cached:
+class CachedBlocks:
     """Packed blocks in a cached frame, or what is made of each of them."""
 
     def __init__(self, blocks: DataFrame, n_parts: int, n_tasks: int | None = None, read: Read = kept_files.content):
         self.blocks, self.n_parts, self.n_tasks, self.read = blocks, n_parts, n_tasks, read
         self.is_large = False  # the answers of the last round
 
-    def made(self, make: Callable[[bytes], bytes]) -> Cached:
+    def apply(self, make: Callable[[bytes], bytes]) -> CachedBlocks:
         """What `make` makes of each block, which workers keep in files of their own."""
-        return Cached(self.blocks, self.n_parts, self.n_tasks, partial(kept_files.made, uuid4().hex, make))
+        return CachedBlocks(self.blocks, self.n_parts, self.n_tasks, partial(kept_files.made, uuid4().hex, make))
 
-    def total(self, work: Callable[[bytes], S]) -> S:
+    def map_reduce(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each block, added up in the order of the blocks.
 
         Answers that are large are added up in two steps. What was large in one round is expected to be so in the next.
         """
-        return brought(told_at_once(partial(self._whole, partial(self._added, work))))
+        return combine_results(track_pass(partial(self._whole, partial(self._added, work))))
 
     def gather(self, work: Callable[[bytes], S]) -> S:
         """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
-        return brought(told_at_once(partial(self._whole, lambda column: _collected(self._mapped(work, None, column)))))
+        return combine_results(track_pass(partial(self._whole, lambda column: _collected(self._mapped(work, None, column)))))
 
     def _whole(self, answers: Callable[[str], list[Sent]]) -> list[Sent]:
         """The answers by the files that workers keep or, where one is gone, by the blocks."""
@@ -155,40 +174,40 @@ def source_of(rows: DataFrame) -> SparkFrame:
 def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
 
-    def looked(piece: tuple[int, pa.Table]) -> tuple[int, Told]:
+    def looked(piece: tuple[int, pa.Table]) -> tuple[int, WorkerResult]:
         block, table = piece
-        return block, telling_errors(look, table, f"partition {part}, block {block}")
+        return block, capture_errors(look, table, f"partition {part}, block {block}")
 
-    for block, answer in threads.streamed(looked, enumerate(_blocks(batches)), THREADS):
-        packed, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
+    for block, answer in threads.map_streamed(looked, enumerate(_blocks(batches)), THREADS):
+        packed, seen = (b"", answer.value) if isinstance(answer.value, WorkerError) else answer.value
         content = packed_bytes(packed)
-        yield _row(_PACKED, part, block, kept_files.keep(content), content, as_bytes(Told(seen, answer.notices)))
+        yield _row(_PACKED, part, block, kept_files.keep(content), content, as_bytes(WorkerResult(seen, answer.notices)))
 
 
 def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
-    answers = [telling_errors(work, table) for table in _blocks(batches)]
+    answers = [capture_errors(work, table) for table in _blocks(batches)]
     if answers:
-        yield _row(_ANSWERS, _part(), as_bytes(added(answers)))
+        yield _row(_ANSWERS, _part(), as_bytes(sum_in_order(answers)))
 
 
 def _of_blocks(read: Read, work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
     """The sum of the answers of each partition; None in its place where it has more bytes than `most`."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
-    answers = threads.streamed(partial(_of_block, read, work), blocks, THREADS)
+    answers = threads.map_streamed(partial(_of_block, read, work), blocks, THREADS)
     for part, own in groupby(zip(blocks, answers, strict=True), key=lambda pair: pair[0][0]):
         found = [answer for _, answer in own]
         known = [answer for answer in found if answer is not None]
         if len(known) < len(found):
             yield _row(_ANSWERS, part, GONE)
             return
-        content = as_bytes(added(known))
+        content = as_bytes(sum_in_order(known))
         yield _row(_ANSWERS, part, None if most is not None and len(content) > most else content)
 
 
-def _of_block(read: Read, work: Callable[[bytes], Any], block: tuple) -> Told | None:
+def _of_block(read: Read, work: Callable[[bytes], Any], block: tuple) -> WorkerResult | None:
     """What work makes of a block; None where it is not here."""
     content = read(*block[2:])
-    return None if content is None else telling_errors(work, content)
+    return None if content is None else capture_errors(work, content)
 
 
 def _together(batches: Batches) -> Batches:
@@ -197,7 +216,7 @@ def _together(batches: Batches) -> Batches:
     if any(content == GONE for _, content in answers):
         yield _row(_ANSWERS, answers[0][0], GONE)
     elif answers:
-        yield _row(_ANSWERS, *add_large(answers, 0)[0])
+        yield _row(_ANSWERS, *combine_large_results(answers, 0)[0])
 
 
 def _answered(answer: Callable[[FrameLike], np.ndarray], names: tuple[str, ...], batches: Batches) -> Batches:

@@ -3,6 +3,8 @@
 The set of expressions is closed (`expressions`) and every record is plain JSON (`to_json`, `from_json`). A model says what
 it computes as a `Formula`: the columns it reads, intermediate values in the order of their evaluation, the answers and the
 class that is chosen. A printer knows nothing of models.
+
+Formulas as JSON: the closed records of the formula itself, for programs that read rules rather than run them.
 """
 
 from __future__ import annotations
@@ -11,10 +13,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from baytree.data.schema.column import Kind
 from baytree.formula.expressions import Expression
-from baytree.formula.inputs import Input, WeightedSum
-from baytree.formula.node_table import Node
-from baytree.table.schema import Kind
+from baytree.formula.inputs import FormulaNode, Input, WeightedSum
 
 __all__ = ["Formula", "Step", "from_json", "to_json"]
 
@@ -41,7 +42,7 @@ class Formula(msgspec.Struct, frozen=True):
     answers: Expression
     choice: Expression | None
     steps: tuple[Step, ...] = ()
-    trees: tuple[tuple[Node, ...], ...] = ()
+    trees: tuple[tuple[FormulaNode, ...], ...] = ()
     unseen: Literal["missing", "error"] = "missing"
     sums: tuple[WeightedSum, ...] | msgspec.UnsetType = msgspec.UNSET  # not told where there are none
 
@@ -81,3 +82,12 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and value - value != 0 else value
+
+
+FORMAT = "baytree-formula"
+
+
+def document(formula: Formula) -> str:
+    """The formula with its format's name and version; `docs/guide/exports.md` describes every record."""
+    head = msgspec.json.encode({"format": FORMAT, "version": 1})
+    return msgspec.json.format(head[:-1] + b"," + to_json(formula)[1:], indent=1).decode() + "\n"

@@ -267,6 +267,7 @@ class Pick(Record, frozen=True):
 
 
 Condition = Known | Compare
+
 Expression = (
     Constant | Number | Lookup | Named | Sum | Product | Quotient | Smallest | Greatest | Apply | Case | LogDensity
     | LogRising | Kernels | Softmax | Total | Highest | FirstHighest | Bag | OverWords | Matching | Route | Spread | Pick

@@ -1,23 +1,31 @@
-"""How a formula reads a raw row: the columns by name, what their values may be, and how a document becomes words."""
+"""How a formula reads a raw row: the columns by name, what their values may be, and how a document becomes words.
+
+Trees in formulas: a flat table of nodes, the children of a node side by side and after it. Nothing recurses.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from baytree.table.reading.forms import truths
-from baytree.table.reading.words import NO, YES, plain
-from baytree.table.schema import Column, Kind, Level, Schema, Text
-from baytree.table.text.count import english
+from baytree.data.encoding.bag_of_words import english
+from baytree.data.parsing.string_format import normalize_booleans
+from baytree.data.parsing.vocabulary import NO, YES, plain
+from baytree.data.schema.column import Column, Kind, Level, Text
+from baytree.data.schema.schema import Schema
 
 Domain = Literal["any", "finite", "count"]
+
 Part = Literal["year", "month", "weekday"]
+
 PER_DAY = {"D": 1, "h": 24, "m": 1_440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
+
 """How many of a unit are a day."""
 
 
-class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TokenOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     r"""What the words of a document are: runs of two or more `\w`, without the stop words, alone or `ngrams` in a row.
 
     With `buckets` a word is "#" and its MurmurHash3 (32 bits, seed 0, of its UTF-8), its sign dropped, modulo that number.
@@ -42,7 +50,7 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     levels: tuple[Level, ...] = ()
     unit: str | None = None
     domain: Domain = "finite"
-    tokens: Tokens | None = None
+    tokens: TokenOptions | None = None
     source: str | msgspec.UnsetType = msgspec.UNSET  # only of a part of a date, as `part`
     part: Part | msgspec.UnsetType = msgspec.UNSET
     is_boolean: bool | msgspec.UnsetType = msgspec.UNSET  # only where it is: levels then have many `spellings`
@@ -66,7 +74,7 @@ def spellings(column: Input) -> dict[str, int]:
     words = {"yes": YES, "no": NO}
     found: dict[str, int] = {}
     for code, level in enumerate(column.levels):
-        spelt = words.get(truths([str(level)])[0], frozenset({plain(str(level))}))
+        spelt = words.get(normalize_booleans([str(level)])[0], frozenset({plain(str(level))}))
         # letters that only Unicode makes small: programs that make small those of ASCII alone meet them as capitals
         found |= {each: code for word in sorted(spelt) for each in (word, _small(word.upper()))}
     return found
@@ -111,6 +119,54 @@ def _level(level: object) -> Level:
     return level if isinstance(level, Level) else str(level)
 
 
-def _tokens(options: Text) -> Tokens:
+def _tokens(options: Text) -> TokenOptions:
     stop_words = english() if options.stop_words == "english" else tuple(options.stop_words or ())
-    return Tokens(options.lowercase, options.ngrams, stop_words, options.hashing)
+    return TokenOptions(options.lowercase, options.ngrams, stop_words, options.hashing)
+
+
+STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, unless that takes a branch
+
+
+class FormulaTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question about a column, or a sum of several: its place, and the branch of each place, −1 where it cannot tell.
+
+    The place of a level is its code. That of a number is the number of `cuts` below it; a number that equals a cut lies
+    below it, or above where `is_strict` (the branch before is then x < cut).
+    """
+
+    __test__ = False  # no test of pytest's
+
+    column: int
+    branches: tuple[int, ...]
+    cuts: tuple[float, ...] = ()
+    is_strict: bool = False
+
+
+class FormulaNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Tests in order of preference, the first that can tell decides; none at a leaf.
+
+    Branch b leads to node `first + b`. Where no test can tell, `missing` is a branch, STOP or SPREAD; `shares` are then the
+    parts of the row that take each branch.
+    """
+
+    tests: tuple[FormulaTest, ...] = ()
+    first: int = 0
+    missing: int = STOP
+    shares: tuple[float, ...] = ()
+
+
+def n_branches(node: FormulaNode) -> int:
+    """How many branches a node has."""
+    if not node.tests:
+        return 0
+    return 1 + max(node.missing, len(node.shares) - 1, *(max(test.branches, default=-1) for test in node.tests))
+
+
+def in_depth(nodes: Sequence[FormulaNode]) -> list[int]:
+    """The nodes as a walk meets them that takes the first branch first."""
+    found, waiting = [], [0]
+    while waiting:
+        n = waiting.pop()
+        found.append(n)
+        waiting += [nodes[n].first + b for b in reversed(range(n_branches(nodes[n])))]
+    return found

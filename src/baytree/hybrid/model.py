@@ -1,29 +1,30 @@
-"""A tree whose leaves are naive Bayes models where these pay: one tree, or the average of its prunings and kinds of leaf."""
+"""A tree whose leaves are naive Bayes models where these pay: one tree, or the average of its prunings and kinds of leaf.
+
+Trees with naive Bayes leaves as formulas: what the counts say where a row rests, and each model by its share there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from baytree.bayes.model import NaiveBayes
-from baytree.hybrid.offered_nodes import reached
-from baytree.limits.intervals import no_interval
-from baytree.model import Evidence, Explanation, softmax
-from baytree.summary.hybrid import BayesLeaf, BayesTreeSummary
-from baytree.summary.tree import NamedCondition, Node, TreeSummary
-from baytree.table.schema import Schema
-from baytree.table.table import Table
+from baytree.base.model import Evidence, Explanation, softmax
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
+from baytree.formula import Formula
+from baytree.formula.builder import FormulaBuilder, classification_formula, constant, matrix
+from baytree.formula.expressions import Case, Compare, Expression, Named, Pick, Product, Route, Sum, When
+from baytree.hybrid.node_statistics import reached
+from baytree.naive_bayes.model import NaiveBayes, posterior
+from baytree.summary.tree import BayesLeaf, BayesTreeSummary, NamedCondition, Node, TreeSummary
 from baytree.tree.model import routing
-from baytree.tree.model.links import parents
-from baytree.tree.model.mixing import stopped_and_split
-from baytree.tree.model.structure import Tree
-
-if TYPE_CHECKING:
-    from baytree.formula import Formula
+from baytree.tree.model.formula import nodes_of
+from baytree.tree.model.traversal import parents, preorder, stopped_and_split
+from baytree.tree.model.tree import Tree
+from baytree.uncertainty.intervals import no_interval
 
 
 class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bayes_tree", dict=True):
@@ -64,12 +65,12 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
             taken[node] += taken[above[node]]
         return np.maximum(self.tree.value - taken, 0.0)
 
-    def answers(self, table: Table) -> np.ndarray:
+    def predict(self, table: Table) -> np.ndarray:
         """float64 [n_rows, n_classes]: what the counts of the nodes on a row's way say, and their naive Bayes models."""
         leaf = routing.leaves(self.tree, table)
         answers = self.counted[leaf]
         for k, rows in self._asked(leaf):
-            answers[rows] += self.share[k] * self.models[k].answers(table.take(rows))
+            answers[rows] += self.share[k] * self.models[k].predict(table.take(rows))
         return answers
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
@@ -78,7 +79,7 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
 
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row: what each test changed, then what each value changed in the naive Bayes models."""
-        tests, effects, answers = routing.explain(self.tree, table), self._effects(table), self.answers(table)
+        tests, effects, answers = routing.explain(self.tree, table), self._effects(table), self.predict(table)
         lines = (_lines(table, row, effects[row]) for row in range(len(table)))
         return [
             msgspec.structs.replace(why, evidence=(*why.evidence, *more), probability=answer)
@@ -87,7 +88,6 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
 
     def formula(self, schema: Schema) -> Formula:
         """The tree and its models as an expression of the raw columns."""
-        from baytree.hybrid.formula import bayes_tree  # only who leaves needs it
 
         return bayes_tree(self, schema)
 
@@ -162,3 +162,33 @@ def _ways(summary: TreeSummary, wanted: set[int]) -> dict[int, tuple[NamedCondit
 def _require(is_true: bool, fault: str) -> None:
     if not is_true:
         raise ValueError(f"not a tree with naive Bayes leaves: {fault}")
+
+
+def bayes_tree(model: BayesTree, schema: Schema) -> Formula:
+    """Σ share · posterior over the naive Bayes models on a row's way, and what the counts add."""
+    steps = FormulaBuilder(schema)
+    rest = steps.add_step(Route(0))
+    terms: list[Expression] = [Pick(rest, matrix(model.counted))]
+    first, last = _spans(model.tree)
+    place = steps.add_step(Pick(rest, matrix(first)))
+    for node, share, bayes in zip(model.node.tolist(), model.share.tolist(), model.models, strict=True):
+        counts_for = steps.add_step(_within(place, first[node], last[node], share))
+        terms.append(Product((counts_for, steps.add_step(posterior(bayes, steps)))))
+    whole = classification_formula("decision tree with naive Bayes leaves", steps, Sum(tuple(terms)))
+    return msgspec.structs.replace(whole, trees=(nodes_of(model.tree, schema),))
+
+
+def _within(place: Named, first: int, last: int, share: float) -> Expression:
+    """The share where the place lies between two others, else 0."""
+    none = constant(0.0)
+    before, behind = Compare(place, "<", constant(float(first))), Compare(place, ">", constant(float(last)))
+    return Case((When(before, none), When(behind, none)), constant(share))
+
+
+def _spans(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [n_nodes] each: the place of every node, depth first, and that of the last node below it."""
+    first, size, above = np.empty(len(tree), np.int64), np.ones(len(tree), np.int64), parents(tree).tolist()
+    first[list(preorder(tree))] = np.arange(len(tree))
+    for node in range(len(tree) - 1, 0, -1):  # a child comes after its parent
+        size[above[node]] += size[node]
+    return first, first + size - 1

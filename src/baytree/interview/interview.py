@@ -9,21 +9,23 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from baytree.given import FrameLike
-from baytree.interview.belief import Imagined, Known
-from baytree.interview.cells import Cells, cells_of
-from baytree.interview.tree_belief import TreeBelief, TreePaths
-from baytree.labelled import labelled
-from baytree.notices import unknown
-from baytree.predictor import Predictor
-from baytree.settings import finite
-from baytree.statistics.profile import Profile
-from baytree.statistics.sketch import Sketch
-from baytree.table.reading.strings import number
-from baytree.table.schema import Column, Kind, Schema
+from baytree._typing import FrameLike
+from baytree._warnings import did_you_mean
+from baytree.base.labelled_rows import encode_labelled
+from baytree.base.predictor import Predictor
+from baytree.data.encoding.encode_column import number
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.interview.answer_cells import AnswerCells, cells_of
+from baytree.interview.posterior import Known, SimulatedRows
+from baytree.interview.tree_posterior import TreeBelief, TreePaths
+from baytree.param_validation import finite
+from baytree.statistics.profile import Histogram, Profile
 
 SURE = 0.99
+
 _NOTHING = 1e-9  # bits below which a question tells nothing
+
 _OFFERED = 4  # intervals of a number that a model reads as it is
 
 Range = tuple[float | None, float | None]
@@ -37,11 +39,11 @@ def interview(
 ) -> Interview:
     """An interview by the profile that the model has kept, or by that of rows with their target."""
     if frame is not None:
-        predictor = msgspec.structs.replace(predictor, profile=Profile.of(labelled(predictor, frame)[0]))
+        predictor = msgspec.structs.replace(predictor, profile=Profile.of(encode_labelled(predictor, frame)[0]))
     return Interview(predictor, sure, costs)
 
 
-def resumed(
+def resume_interview(
     talk: Interview, answers: Mapping[str, Answer], sure: float, costs: Mapping[str, float] | None = None
 ) -> Interview:
     """Another interview with the same model, in which these columns have been answered in this order."""
@@ -217,7 +219,7 @@ class Interview:
         self._asked = None
         answers = {column: known for column, known, _ in self._given}
         self._imagined = (
-            Imagined(self._predictor, self._cells, self._prior, answers)
+            SimulatedRows(self._predictor, self._cells, self._prior, answers)
             if self._paths is None
             else TreeBelief(self._paths, answers)
         )
@@ -245,14 +247,14 @@ class Interview:
 def class_weights(profile: Profile) -> np.ndarray:
     """The weight of each class: [n_classes]."""
     first = profile.columns[0]
-    return (first.counts if isinstance(first, Sketch) else first).cells.rounded().sum(axis=0)
+    return (first.counts if isinstance(first, Histogram) else first).cells.rounded().sum(axis=0)
 
 
 def _costs(given: Mapping[str, float] | None, schema: Schema) -> dict[str, float]:
     """What asking for columns costs, checked."""
     for name in given or {}:
         if name not in schema.names:
-            raise ValueError(f"costs: {unknown('column', str(name), schema.names)}")
+            raise ValueError(f"costs: {did_you_mean('column', str(name), schema.names)}")
     return {name: finite(f"costs[{name!r}]", cost, 0.0) for name, cost in (given or {}).items()}
 
 
@@ -265,7 +267,7 @@ def _known(predictor: Predictor) -> Profile:
     return predictor.profile
 
 
-def _still_open(cells: Cells, answers: dict[int, Known], column: int) -> np.ndarray:
+def _still_open(cells: AnswerCells, answers: dict[int, Known], column: int) -> np.ndarray:
     if column not in answers:
         return np.ones(len(cells), bool)
     known = answers[column]

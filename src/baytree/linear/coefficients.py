@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from baytree.show.linear.coefficient_text import coefficient_lines
-from baytree.show.results import frame_of
+from baytree.data.schema.schema import Schema
+from baytree.display.results import frame_of
+from baytree.rendering.linear_text import coefficient_lines
 from baytree.summary.linear import Coefficient, LinearSummary
-from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
-    from baytree.linear.model import LinearModel
+    from baytree.linear.linear_model import LinearModel
 
 
 class FeatureTable(msgspec.Struct, frozen=True):

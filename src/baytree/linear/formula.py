@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
 from baytree.formula import Formula
+from baytree.formula.builder import Effects, FormulaBuilder, bag, classification_formula, constant, matrix, number, numbers
 from baytree.formula.expressions import (
     Apply,
     Case,
@@ -25,57 +28,33 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.formula.steps import Effects, Steps, bag, chosen, constant, matrix, number, numbers
 from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.feature_layout import MISSING, VALUE
-from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:
-    from baytree.linear.discriminant.model import QuadraticDiscriminant
-    from baytree.linear.model import LinearModel
-
-GREATEST_SQUARE = 1e300  # half the squared distance to a class at most, as in the model
+    from baytree.linear.linear_model import LinearModel
 
 
 def linear(title: str, model: LinearModel, schema: Schema) -> Formula:
     """intercept + Σ effects, and its softmax; of one score against the rest, the share of its sigmoid; a number as it is."""
-    steps = Steps(schema)
+    steps = FormulaBuilder(schema)
     weight, start = model.weight.T, model.intercept  # [n_features, n_scores]
     if model.link == "sigmoid":
         weight, start = (np.concatenate([np.zeros_like(a), a], axis=-1) for a in (weight, start))
     scores = steps.scores(start, _effects(model.design, weight, steps))
     if model.link == "identity":
         return number(title, steps, scores)
-    return chosen(title, steps, Softmax(log_sigmoid(scores, steps) if model.link == "ovr" else scores))
+    return classification_formula(title, steps, Softmax(log_sigmoid(scores, steps) if model.link == "ovr" else scores))
 
 
-def quadratic(title: str, model: QuadraticDiscriminant, schema: Schema) -> Formula:
-    """start − |W (x − mean)|²/2 of each class, and its softmax."""
-    steps = Steps(schema)
-    apart = [
-        steps.keep(Sum((steps.keep(feature), constant(-model.mean[:, f]))))
-        for f, feature in enumerate(_features(model.design, schema))
-    ]
-    squares = [_square(steps, model.whiten[:, i], apart) for i in range(len(apart))]
-    half = Smallest((Quotient(Sum(tuple(squares)), constant(2.0)), constant(GREATEST_SQUARE)))
-    return chosen(title, steps, Softmax(steps.keep(Sum((constant(model.start), Product((constant(-1.0), half)))))))
-
-
-def _square(steps: Steps, row: np.ndarray, apart: list[Named]) -> Expression:
-    """The square of one whitened coordinate; row [n_classes, n_features]."""
-    used = [f for f in range(len(apart)) if row[:, f].any()]
-    z = steps.keep(Sum(tuple(Product((constant(row[:, f]), apart[f])) for f in used)))
-    return Product((z, z))
-
-
-def log_sigmoid(scores: Named, steps: Steps) -> Expression:
+def log_sigmoid(scores: Named, steps: FormulaBuilder) -> Expression:
     """−log(1 + e^−s), of any size."""
     away = Apply("log1p", Apply("exp", Product((constant(-1.0), Apply("abs", scores)))))
     below = Greatest((constant(0.0), Product((constant(-1.0), scores))))
-    return steps.keep(Product((constant(-1.0), Sum((below, away)))))
+    return steps.add_step(Product((constant(-1.0), Sum((below, away)))))
 
 
-def _effects(design: Design, weight: np.ndarray, steps: Steps) -> Effects:
+def _effects(design: Design, weight: np.ndarray, steps: FormulaBuilder) -> Effects:
     """What each column adds to the scores; weight [n_features, n_scores]."""
     writers = {Kind.NUMERIC: _number_effect, Kind.TEXT: _text_effect}
     columns = enumerate(steps.schema.columns)
@@ -83,7 +62,7 @@ def _effects(design: Design, weight: np.ndarray, steps: Steps) -> Effects:
     return [(j, effect) for j, effect in written if effect is not None]
 
 
-def _level_effect(design: Design, j: int, weight: np.ndarray, steps: Steps) -> Expression | None:
+def _level_effect(design: Design, j: int, weight: np.ndarray, steps: FormulaBuilder) -> Expression | None:
     own = _own(design, j)
     if not len(own):
         return None
@@ -91,7 +70,7 @@ def _level_effect(design: Design, j: int, weight: np.ndarray, steps: Steps) -> E
     return Lookup(j, matrix(rows[:-1]), numbers(rows[-1]))
 
 
-def _number_effect(design: Design, j: int, weight: np.ndarray, _: Steps) -> Expression | None:
+def _number_effect(design: Design, j: int, weight: np.ndarray, _: FormulaBuilder) -> Expression | None:
     own = _own(design, j)
     if not len(own):
         return None
@@ -104,7 +83,7 @@ def _number_effect(design: Design, j: int, weight: np.ndarray, _: Steps) -> Expr
     return Case((When(Known(j), Sum(tuple(terms))),), constant(gap))
 
 
-def _text_effect(design: Design, j: int, weight: np.ndarray, steps: Steps) -> Expression | None:
+def _text_effect(design: Design, j: int, weight: np.ndarray, steps: FormulaBuilder) -> Expression | None:
     own, words = _own(design, j), _word_sum(design, j, weight, steps)
     known, gap = _marked(design, own, weight)
     if not len(own):
@@ -113,7 +92,7 @@ def _text_effect(design: Design, j: int, weight: np.ndarray, steps: Steps) -> Ex
     return Case((When(Known(j), value),), constant(gap))
 
 
-def _word_sum(design: Design, j: int, weight: np.ndarray, steps: Steps) -> Expression | None:
+def _word_sum(design: Design, j: int, weight: np.ndarray, steps: FormulaBuilder) -> Expression | None:
     """Σ amount · weight over the words of a text column."""
     first = design.n_dense
     for words in design.words:

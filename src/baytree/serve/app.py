@@ -14,17 +14,16 @@ from functools import lru_cache
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from baytree.serve.answers import encode
-from baytree.serve.limits import AT_ONCE, LARGE, Gone, Refusal
-from baytree.serve.logs import Log
-from baytree.serve.request_counts import Metrics
-from baytree.serve.routes import WAYS, Asked, Reply, Serving, Way
-from baytree.serve.served_models import Models
-from baytree.serve.together import Together
-from baytree.serve.wire.bodies import JSON
-from baytree.serve.wire.body_reading import Held, Room, read_body
+from baytree.serve.batching import BatchQueue
+from baytree.serve.limits import AT_ONCE, LARGE, ClientDisconnected, RequestError
+from baytree.serve.models import Models
+from baytree.serve.monitoring import Log, Metrics
+from baytree.serve.request_body import JSON, MemoryBudget, MemoryLease, read_body
+from baytree.serve.responses import encode
+from baytree.serve.routes import ENDPOINTS, Endpoint, Reply, Request, ServerState
 
 _OPEN = ("/health", "/v2/health/live")  # need no token: whoever looks after the process has none
+
 _CLOSES = {400, 408, 413, 429}  # the rest of the body may never come, and nobody wants it
 
 
@@ -34,12 +33,12 @@ class App:
     def __init__(self, models: Models, log: Log, token: str | None = None):
         self.is_local = token is None  # an address that others reach needs a token
         self.is_stopping = False
-        self.serving, self.log, self.token = Serving(models, Metrics(), Together(), log), log, token
-        self.room = Room()
+        self.serving, self.log, self.token = ServerState(models, Metrics(), BatchQueue(), log), log, token
+        self.room = MemoryBudget()
         self.threads = ThreadPoolExecutor(2, "answer")
         self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes wait for each other: they take much memory
-        nowhere = _Endpoint(self, Way("other", {}))
-        routes = [Route(way.path, _Endpoint(self, way)) for way in WAYS]
+        nowhere = _EndpointHandler(self, Endpoint("other", {}))
+        routes = [Route(way.path, _EndpointHandler(self, way)) for way in ENDPOINTS]
         self.router = Router(routes, redirect_slashes=False, default=nowhere)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,17 +79,17 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-class _Endpoint:
+class _EndpointHandler:
     """One path: reads the request, has it answered, tells of it."""
 
-    def __init__(self, app: App, way: Way):
+    def __init__(self, app: App, way: Endpoint):
         self.app, self.way = app, way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started, held = time.perf_counter(), Held(self.app.room)
+        started, held = time.perf_counter(), MemoryLease(self.app.room)
         try:
             reply = await self._replied(scope, receive, held)
-        except Gone:
+        except ClientDisconnected:
             return self._tell(scope, Reply(b"", status=499), 0, started)
         finally:
             if held.size:
@@ -98,41 +97,43 @@ class _Endpoint:
         await _send(send, reply, self.way, self.app.is_stopping)
         return self._tell(scope, reply, len(reply.body), started)
 
-    async def _replied(self, scope: Scope, receive: Receive, held: Held) -> Reply:
+    async def _replied(self, scope: Scope, receive: Receive, held: MemoryLease) -> Reply:
         headers = dict(scope["headers"])
         try:
             return await self._answered(scope, headers, receive, held)
-        except Gone:
+        except ClientDisconnected:
             raise
-        except Refusal as refusal:
+        except RequestError as refusal:
             return _refused(refusal)
         except asyncio.CancelledError:  # the server stops, and the client is still sending
-            return _refused(Refusal(408, "the server stops"))
+            return _refused(RequestError(408, "the server stops"))
         except MemoryError:
-            return _refused(Refusal(413, "there is not enough memory for these rows; send fewer"))
+            return _refused(RequestError(413, "there is not enough memory for these rows; send fewer"))
         except Exception as error:
             where = error.__traceback__
             while where is not None and where.tb_next is not None:
                 where = where.tb_next
             place = f"{where.tb_frame.f_code.co_name}:{where.tb_lineno}" if where else ""
             self.app.log.write("error", kind=type(error).__name__, place=place, route=self.way.path)
-            return _refused(Refusal(500, "this should not happen; the log of the server says where"))
+            return _refused(RequestError(500, "this should not happen; the log of the server says where"))
 
-    async def _answered(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, held: Held) -> Reply:
+    async def _answered(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, held: MemoryLease) -> Reply:
         app, method = self.app, scope["method"]
         if b"transfer-encoding" in headers and b"content-length" in headers:  # a proxy may take the other one
-            raise Refusal(400, "give the length of the body once: Content-Length, or Transfer-Encoding: chunked")
+            raise RequestError(400, "give the length of the body once: Content-Length, or Transfer-Encoding: chunked")
         if not app.is_allowed(scope["path"], headers):
-            raise Refusal(401, "give the token of this server: Authorization: Bearer TOKEN")
+            raise RequestError(401, "give the token of this server: Authorization: Bearer TOKEN")
         if not self.way.answers:
-            raise Refusal(404, "there is no such path; see GET /openapi.json")
+            raise RequestError(404, "there is no such path; see GET /openapi.json")
         answer = self.way.answers.get("GET" if method == "HEAD" else method)
         if answer is None:
-            raise Refusal(405, f"this path takes {', '.join(self.way.answers)}")
+            raise RequestError(405, f"this path takes {', '.join(self.way.answers)}")
         body = await read_body(headers, receive, held) if method == "POST" else b""
         if app.is_local and not is_local_name(headers.get(b"host", b"localhost")):
-            raise Refusal(421, "this server answers as localhost or 127.0.0.1; for other names start it with a --token-file")
-        asked = Asked(scope["path_params"].get("name", ""), body, _media(headers))
+            raise RequestError(
+                421, "this server answers as localhost or 127.0.0.1; for other names start it with a --token-file"
+            )
+        asked = Request(scope["path_params"].get("name", ""), body, _media(headers))
         if len(body) <= AT_ONCE and not self.way.is_slow:
             if self.way.soon is not None and asked.media == JSON:
                 return await self.way.soon(app.serving, asked)
@@ -159,7 +160,7 @@ class _Endpoint:
         )
 
 
-async def _send(send: Send, reply: Reply, way: Way, is_last: bool) -> None:
+async def _send(send: Send, reply: Reply, way: Endpoint, is_last: bool) -> None:
     headers = [
         (b"content-type", reply.media.encode()),
         (b"content-length", b"%d" % len(reply.body)),
@@ -175,7 +176,7 @@ async def _send(send: Send, reply: Reply, way: Way, is_last: bool) -> None:
     await send({"type": "http.response.body", "body": reply.body})
 
 
-def _refused(refusal: Refusal) -> Reply:
+def _refused(refusal: RequestError) -> Reply:
     return Reply(encode({"error": refusal.sentence}), status=refusal.status)
 
 

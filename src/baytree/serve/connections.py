@@ -25,10 +25,10 @@ class State(ServerState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.closings = Closings(self.tasks)
+        self.closings = CloseQueue(self.tasks)
 
 
-class Closings:
+class CloseQueue:
     """Late clients are closed one at a time, behind everybody who is being answered: closing a socket takes about as long as
     a small answer, and those that came together are late together."""
 

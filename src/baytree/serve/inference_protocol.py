@@ -7,17 +7,18 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from baytree.model import answered
-from baytree.serve.answers import unanswered
-from baytree.serve.limits import MOST_ROWS, Refusal, named
-from baytree.serve.served_models import Served
-from baytree.serve.wire.bodies import encoded
-from baytree.serve.wire.cell_values import from_json
-from baytree.serve.wire.json_body import Columns, Value, check_size, decoded
-from baytree.table.schema import Column, Kind
+from baytree.base.model import predict_with_codes
+from baytree.data.schema.column import Column, Kind
+from baytree.serve.cell_values import from_json
+from baytree.serve.json_body import Columns, Value, check_size, decoded
+from baytree.serve.limits import MOST_ROWS, RequestError, named
+from baytree.serve.models import Served
+from baytree.serve.request_body import encoded
+from baytree.serve.responses import unanswered
 from baytree.version import __version__
 
 _SHAPE = 'send {"inputs": [{"name", "shape": [rows], "datatype", "data": [values]}]}, a tensor for each column'
+
 Datatype = Literal[
     "BOOL", "BYTES", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP16", "FP32", "FP64"
 ]
@@ -48,7 +49,7 @@ def infer(served: Served, body: bytes) -> tuple[dict[str, Any], int]:
     asked = decoded(body, _infer, _SHAPE)
     assert isinstance(asked, Infer)
     if asked.id is not None and len(asked.id) > 200:
-        raise Refusal(422, "the id is longer than 200 letters")
+        raise RequestError(422, "the id is longer than 200 letters")
     columns = _columns(asked.inputs)
     told = {"model_name": served.name, "model_version": served.version, **({} if asked.id is None else {"id": asked.id})}
     return told | {"outputs": _outputs(served, columns)}, columns.n_rows
@@ -74,14 +75,14 @@ def _columns(tensors: list[Tensor]) -> Columns:
     for tensor in tensors:
         values = _flat(tensor)
         if tensor.name in columns:
-            raise Refusal(422, f"column {named(tensor.name)} comes twice")
+            raise RequestError(422, f"column {named(tensor.name)} comes twice")
         columns[tensor.name] = values
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
-        raise Refusal(422, "the tensors differ in their number of rows, or there is none")
+        raise RequestError(422, "the tensors differ in their number of rows, or there is none")
     n_rows = lengths.pop()
     if n_rows > MOST_ROWS:
-        raise Refusal(413, f"there are more than {MOST_ROWS:,} rows; send them in several requests")
+        raise RequestError(413, f"there are more than {MOST_ROWS:,} rows; send them in several requests")
     return Columns(dict(columns), n_rows)
 
 
@@ -90,10 +91,10 @@ def _flat(tensor: Tensor) -> list[Value]:
     for each in tensor.data:
         values.extend(each if isinstance(each, list) else (each,))
     if tensor.shape not in ([len(values)], [len(values), 1]):
-        raise Refusal(422, f"column {named(tensor.name)}: its shape is [rows] or [rows, 1], and its data is as long")
+        raise RequestError(422, f"column {named(tensor.name)}: its shape is [rows] or [rows, 1], and its data is as long")
     allowed = (bool,) if tensor.datatype == "BOOL" else (str,) if tensor.datatype == "BYTES" else (int, float)
     if not all(value is None or type(value) in allowed for value in values):
-        raise Refusal(422, f"column {named(tensor.name)}: its data is not of its datatype")
+        raise RequestError(422, f"column {named(tensor.name)}: its data is not of its datatype")
     return values
 
 
@@ -102,7 +103,7 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
     if not n:
         return [{"name": "prediction", "datatype": _label_type(served), "shape": [0], "data": []}]
     table = encoded(served.predictor, from_json(served.wanted, columns))
-    answers, choice = answered(served.predictor.model, table)
+    answers, choice = predict_with_codes(served.predictor.model, table)
     labels = answers[:, 0].tolist() if choice is None else [classes[code] for code in choice.tolist()]
     if choice is not None and served.least is not None:  # a tensor has no place for nothing but an empty text
         labels = ["" if no else label for label, no in zip(labels, unanswered(served, answers, choice), strict=True)]

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from baytree.serve.answers import Talk
 from baytree.serve.inference_protocol import Infer
-from baytree.serve.wire.bodies import ARROW, CSV, JSON
-from baytree.serve.wire.json_body import Rows
+from baytree.serve.json_body import Rows
+from baytree.serve.request_body import ARROW, CSV, JSON
+from baytree.serve.responses import InterviewState
 from baytree.version import __version__
 
 _REFUSALS = {
@@ -24,15 +24,20 @@ _REFUSALS = {
     "422": "A value does not fit its column, or the body has another shape.",
     "429": "Too many large bodies come at once.",
 }
+
 _BODILESS = ("401", "404", "421")
+
 _TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
+
 _LABEL = {"type": ["string", "number", "boolean"]}
 
 
 @cache
 def document() -> dict[str, Any]:
     """The document."""
-    bodies, components = msgspec.json.schema_components((Rows, Talk, Infer), ref_template="#/components/schemas/{name}")
+    bodies, components = msgspec.json.schema_components(
+        (Rows, InterviewState, Infer), ref_template="#/components/schemas/{name}"
+    )
     rows, talk, inference = bodies
     components["Rows"]["anyOf"] = [{"required": ["rows"]}, {"required": ["columns"]}]
     tables = {JSON: {"schema": rows}, CSV: {"schema": _TEXT}, ARROW: {"schema": {"type": "string", "format": "binary"}}}

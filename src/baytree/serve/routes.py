@@ -1,38 +1,33 @@
 """What can be asked, and which function answers: the whole surface of the server in one table."""
 
-# ruff: noqa: ARG001 - a route may be handed more than it needs
-
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from baytree.serve import answers, inference_protocol
-from baytree.serve.answered_rows import families
-from baytree.serve.answers import encode, identity
-from baytree.serve.index_page import index
-from baytree.serve.limits import MOST_EXPLAINED, MOST_LEDGER_LINES, MOST_ROWS, Refusal
-from baytree.serve.logs import Log
+from baytree.serve import inference_protocol, responses
+from baytree.serve.batching import BatchQueue
+from baytree.serve.json_body import columns_of
+from baytree.serve.limits import MOST_EXPLAINED, MOST_LEDGER_LINES, MOST_ROWS, RequestError
+from baytree.serve.models import Models, Served
+from baytree.serve.monitoring import Log, Metrics, families, family
 from baytree.serve.openapi import document
-from baytree.serve.request_counts import Metrics, family
-from baytree.serve.served_models import Models, Served
-from baytree.serve.together import Together
-from baytree.serve.wire.bodies import JSON, encoded, frame_of, table_of
-from baytree.serve.wire.json_body import columns_of
+from baytree.serve.request_body import JSON, encoded, frame_of, read_table
+from baytree.serve.responses import encode, identity, index
 
 HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Serving(NamedTuple):
+class ServerState(NamedTuple):
     """What routes read: the models, and what was counted."""
 
     models: Models
     metrics: Metrics
-    together: Together
+    together: BatchQueue
     log: Log
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """A request: the model that its path names, its body, and what that is."""
 
     name: str
@@ -50,11 +45,12 @@ class Reply(NamedTuple):
     status: int = 200
 
 
-Answer = Callable[[Serving, Asked], Reply]
-Soon = Callable[[Serving, Asked], Awaitable[Reply]]
+Answer = Callable[[ServerState, Request], Reply]
+
+Soon = Callable[[ServerState, Request], Awaitable[Reply]]
 
 
-async def predict_soon(serving: Serving, asked: Asked) -> Reply:
+async def predict_batched(serving: ServerState, asked: Request) -> Reply:
     """Predictions of a short body: together with those of other requests where it has few rows, and without a thread."""
     served = serving.models[asked.name]
     columns = columns_of(asked.body)
@@ -62,65 +58,67 @@ async def predict_soon(serving: Serving, asked: Asked) -> Reply:
     return _rows_reply(served, told, columns.n_rows)
 
 
-def predict(serving: Serving, asked: Asked) -> Reply:
+def predict(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     frame = frame_of(served.wanted, asked.body, asked.media, MOST_ROWS)
     table = encoded(served.predictor, frame) if frame.n_rows else None
     served.watch.see_all(frame)
-    return _rows_reply(served, answers.predictions(served, table), frame.n_rows)
+    return _rows_reply(served, responses.predictions(served, table), frame.n_rows)
 
 
-def explain(serving: Serving, asked: Asked) -> Reply:
+def explain(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
-    table = table_of(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
+    table = read_table(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
     n_columns = len(served.predictor.schema.columns)
     if table is not None and len(table) * n_columns > MOST_LEDGER_LINES:
-        raise Refusal(413, f"send at most {MOST_LEDGER_LINES // n_columns:,} rows of this model to be explained at once")
-    return _rows_reply(served, answers.explanations(served, table), 0 if table is None else len(table))
+        raise RequestError(
+            413, f"send at most {MOST_LEDGER_LINES // n_columns:,} rows of this model to be explained at once"
+        )
+    return _rows_reply(served, responses.explanations(served, table), 0 if table is None else len(table))
 
 
-def interview(serving: Serving, asked: Asked) -> Reply:
+def interview(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     _only_json(asked)
-    return _rows_reply(served, answers.question(served, asked.body), 0)
+    return _rows_reply(served, responses.question(served, asked.body), 0)
 
 
-def infer(serving: Serving, asked: Asked) -> Reply:
+def infer(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     _only_json(asked)
     told, n_rows = inference_protocol.infer(served, asked.body)
     return Reply(encode(told), served=served, n_rows=n_rows)
 
 
-def health(serving: Serving, asked: Asked) -> Reply:
+def health(serving: ServerState, asked: Request) -> Reply:
     return Reply(b'{"status":"ok"}')
 
 
-def ready(serving: Serving, asked: Asked) -> Reply:
+def ready(serving: ServerState, asked: Request) -> Reply:
     return Reply(encode({"status": "ready", "models": len(serving.models.names)}))
 
 
-def models(serving: Serving, asked: Asked) -> Reply:
+def models(serving: ServerState, asked: Request) -> Reply:
     told = [{"name": served.name, "version": served.version, "kind": served.predictor.name} for served in serving.models]
     return Reply(encode({"models": told}))
 
 
-def model(serving: Serving, asked: Asked) -> Reply:
+def model(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
-    return Reply(encode(answers.description(served)), served=served)
+    return Reply(encode(responses.description(served)), served=served)
 
 
-def page(serving: Serving, asked: Asked) -> Reply:
+def page(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     return Reply(served.page(), HTML, served)
 
 
-def home(serving: Serving, asked: Asked) -> Reply:
+def home(serving: ServerState, asked: Request) -> Reply:
     served = list(serving.models)
     return Reply(served[0].page() if len(served) == 1 else index(served), HTML)
 
 
-def metrics(serving: Serving, asked: Asked) -> Reply:
+def metrics(serving: ServerState, asked: Request) -> Reply:
     live = [((("model", served.name), ("version", served.version)), 1.0) for served in serving.models]
     told = family("baytree_model_info", "gauge", "The models that are served, and their versions.", live)
     n_dropped = [((), float(serving.log.n_dropped))]
@@ -129,33 +127,33 @@ def metrics(serving: Serving, asked: Asked) -> Reply:
     return Reply(serving.metrics.text([told, dropped, families(drifts)]).encode(), PROMETHEUS)
 
 
-def openapi(serving: Serving, asked: Asked) -> Reply:
+def openapi(serving: ServerState, asked: Request) -> Reply:
     return Reply(encode(document()))
 
 
-def v2_server(serving: Serving, asked: Asked) -> Reply:
+def v2_server(serving: ServerState, asked: Request) -> Reply:
     return Reply(encode(inference_protocol.server()))
 
 
-def v2_live(serving: Serving, asked: Asked) -> Reply:
+def v2_live(serving: ServerState, asked: Request) -> Reply:
     return Reply(b'{"live":true}')
 
 
-def v2_ready(serving: Serving, asked: Asked) -> Reply:
+def v2_ready(serving: ServerState, asked: Request) -> Reply:
     return Reply(b'{"ready":true}')
 
 
-def v2_model(serving: Serving, asked: Asked) -> Reply:
+def v2_model(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     return Reply(encode(inference_protocol.model(served)), served=served)
 
 
-def v2_model_ready(serving: Serving, asked: Asked) -> Reply:
+def v2_model_ready(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     return Reply(encode({"name": served.name, "ready": True}), served=served)
 
 
-class Way(NamedTuple):
+class Endpoint(NamedTuple):
     """A path, who answers it by which method, and whether that takes a thread of its own."""
 
     path: str
@@ -164,24 +162,24 @@ class Way(NamedTuple):
     soon: Soon | None = None  # who answers short bodies of JSON instead
 
 
-WAYS = (
-    Way("/models/{name}/predict", {"POST": predict}, soon=predict_soon),
-    Way("/models/{name}/explain", {"POST": explain}),
-    Way("/v2/models/{name}/infer", {"POST": infer}),
-    Way("/health", {"GET": health}),
-    Way("/ready", {"GET": ready}),
-    Way("/models", {"GET": models}),
-    Way("/models/{name}", {"GET": model}),
-    Way("/models/{name}/interview", {"POST": interview}, is_slow=True),
-    Way("/models/{name}/page", {"GET": page}, is_slow=True),
-    Way("/", {"GET": home}, is_slow=True),
-    Way("/metrics", {"GET": metrics}, is_slow=True),
-    Way("/openapi.json", {"GET": openapi}),
-    Way("/v2", {"GET": v2_server}),
-    Way("/v2/health/live", {"GET": v2_live}),
-    Way("/v2/health/ready", {"GET": v2_ready}),
-    Way("/v2/models/{name}", {"GET": v2_model}),
-    Way("/v2/models/{name}/ready", {"GET": v2_model_ready}),
+ENDPOINTS = (
+    Endpoint("/models/{name}/predict", {"POST": predict}, soon=predict_batched),
+    Endpoint("/models/{name}/explain", {"POST": explain}),
+    Endpoint("/v2/models/{name}/infer", {"POST": infer}),
+    Endpoint("/health", {"GET": health}),
+    Endpoint("/ready", {"GET": ready}),
+    Endpoint("/models", {"GET": models}),
+    Endpoint("/models/{name}", {"GET": model}),
+    Endpoint("/models/{name}/interview", {"POST": interview}, is_slow=True),
+    Endpoint("/models/{name}/page", {"GET": page}, is_slow=True),
+    Endpoint("/", {"GET": home}, is_slow=True),
+    Endpoint("/metrics", {"GET": metrics}, is_slow=True),
+    Endpoint("/openapi.json", {"GET": openapi}),
+    Endpoint("/v2", {"GET": v2_server}),
+    Endpoint("/v2/health/live", {"GET": v2_live}),
+    Endpoint("/v2/health/ready", {"GET": v2_ready}),
+    Endpoint("/v2/models/{name}", {"GET": v2_model}),
+    Endpoint("/v2/models/{name}/ready", {"GET": v2_model_ready}),
 )
 
 
@@ -189,6 +187,6 @@ def _rows_reply(served: Served, told: Mapping[str, Any], n_rows: int) -> Reply:
     return Reply(encode({**identity(served), **told}), served=served, n_rows=n_rows)
 
 
-def _only_json(asked: Asked) -> None:
+def _only_json(asked: Request) -> None:
     if asked.media != JSON:
-        raise Refusal(415, f"send {JSON}")
+        raise RequestError(415, f"send {JSON}")

@@ -14,14 +14,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from baytree.homes import SKLEARN_HOMES
+from baytree._registry import SKLEARN_MODULES
 
-__all__ = sorted(SKLEARN_HOMES)
+__all__ = sorted(SKLEARN_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name in SKLEARN_HOMES:
-        return getattr(import_module(f"baytree.{SKLEARN_HOMES[name]}"), name)
+    if name in SKLEARN_MODULES:
+        return getattr(import_module(f"baytree.{SKLEARN_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

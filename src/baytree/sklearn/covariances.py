@@ -9,17 +9,17 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.engine.blas import at_most
-from baytree.engine.parts import Parts
-from baytree.learner import Learnt
-from baytree.linear.discriminant.from_scatter import linear_rule, quadratic_rule
-from baytree.linear.discriminant.learner import Quadratic
+from baytree.base.learner import FitResult
+from baytree.data.encoding.labels import within_doubles
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import Partitions
+from baytree.linear.discriminant.covariance import DiscriminantOptions, PooledCovariance
+from baytree.linear.discriminant.derive import linear_rule, quadratic_rule
+from baytree.linear.discriminant.learner import QuadraticDiscriminantLearner
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
-from baytree.linear.discriminant.pooled import Choice, Pooled
-from baytree.settings import ByClass
-from baytree.table.schema import Schema
-from baytree.table.table import Table
-from baytree.table.weights import within_doubles
+from baytree.parallel.blas import at_most
+from baytree.param_validation import ClassAmounts
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class LinearByEstimate:
     """Linear discriminant analysis whose covariance is that of the classes, each by the estimate, weighed by the priors."""
 
     estimate: Estimate
-    priors: ByClass | None
+    priors: ClassAmounts | None
 
-    def learn(self, rows: Parts) -> Learnt:
+    def learn(self, rows: Partitions) -> FitResult:
         """The rule; sums are not kept, since rows cannot be added to it."""
         with at_most(rows.n_jobs):
             pooled, found = _covariances(rows, self.priors, self.estimate)
             correlation = np.einsum("k,kij->ij", pooled.prior, found)
             rule = linear_rule(msgspec.structs.replace(pooled, correlation=correlation), _MLE, rows.schema.columns)
-            return Learnt(rule)
+            return FitResult(rule)
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,18 @@ class QuadraticByEstimate:
     """Quadratic discriminant analysis whose covariances are those of the estimate; one that has no full rank is refused."""
 
     estimate: Estimate
-    priors: ByClass | None
+    priors: ClassAmounts | None
     tol: float
     advice: str  # where a class has fewer rows than columns
 
-    def learn(self, rows: Parts) -> Learnt:
+    def learn(self, rows: Partitions) -> FitResult:
         """The rule."""
         with at_most(rows.n_jobs):
             pooled, found = _covariances(rows, self.priors, self.estimate)
             unit = np.outer(pooled.design.scale, pooled.design.scale)
             for k, (covariance, weight) in enumerate(zip(found, pooled.seen.weight, strict=True)):
                 _refuse_flat(covariance * unit, weight, rows.schema.classes[k], self)
-            return Learnt(quadratic_rule(pooled, list(found)))
+            return FitResult(quadratic_rule(pooled, list(found)))
 
 
 def covariance_of(model: LinearDiscriminant) -> np.ndarray:
@@ -99,13 +99,13 @@ def covariances_of(model: QuadraticDiscriminant) -> list[np.ndarray]:
     return list(root @ root.transpose(0, 2, 1))
 
 
-_MLE = Choice(covariance="mle")
+_MLE = DiscriminantOptions(covariance="mle")
 
 
-def _covariances(rows: Parts, priors: ByClass | None, estimate: Estimate) -> tuple[Pooled, np.ndarray]:
+def _covariances(rows: Partitions, priors: ClassAmounts | None, estimate: Estimate) -> tuple[PooledCovariance, np.ndarray]:
     """The statistic made ready, and the covariance of each class in its units. [n_classes, n_features, n_features]"""
-    rule = Quadratic("mle", np.zeros(1), priors)
-    seen = rule.total(rows)
+    rule = QuadraticDiscriminantLearner("mle", np.zeros(1), priors)
+    seen = rule.observe_all(rows)
     pooled = rule.pooled(seen, rows.schema)
     unit = np.outer(pooled.design.scale, pooled.design.scale)
     if estimate.needs_rows:
@@ -117,7 +117,7 @@ def _covariances(rows: Parts, priors: ByClass | None, estimate: Estimate) -> tup
     )
 
 
-def _by_class(table: Table, pooled: Pooled) -> Iterator[np.ndarray]:
+def _by_class(table: Table, pooled: PooledCovariance) -> Iterator[np.ndarray]:
     """The features of the rows of each class, in the units of the columns."""
     table, design = within_doubles(table), pooled.design
     features = np.concatenate([block * design.scale + design.centre for _, block in design.blocks(table)])

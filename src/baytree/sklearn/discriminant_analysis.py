@@ -6,12 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from baytree import notices, settings
-from baytree.estimators.base import Entered
+from baytree import _warnings, param_validation
+from baytree._typing import FrameLike, PriorsLike, TargetLike, WeightsLike
+from baytree.data.schema.schema import Schema
+from baytree.estimators.base import PreparedRows
 from baytree.estimators.linear import discriminant
-from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
-from baytree.linear.discriminant.learner import Linear, refuse_text
-from baytree.settings import ByClass
+from baytree.linear.discriminant.learner import LinearDiscriminantLearner, refuse_text
+from baytree.param_validation import ClassAmounts
+from baytree.sklearn.base import SklearnCompatible, WithoutGaps, refuse_gaps
 from baytree.sklearn.covariances import (
     Estimate,
     LinearByEstimate,
@@ -20,11 +22,9 @@ from baytree.sklearn.covariances import (
     covariance_of,
     covariances_of,
 )
-from baytree.sklearn.drop_in import DropIn, WithoutGaps, refuse_gaps
-from baytree.table.schema import Schema
 
 
-class _Analysis(DropIn):
+class _Analysis(SklearnCompatible):
     """What both share: how a covariance is estimated, and the attributes of every rule."""
 
     solver: str
@@ -59,20 +59,20 @@ class _Analysis(DropIn):
         if self.shrinkage is not None and self.covariance_estimator is not None:
             raise ValueError("covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.")
         if isinstance(self.shrinkage, str):
-            settings.one_of("shrinkage", self.shrinkage, ("auto",))
+            param_validation.one_of("shrinkage", self.shrinkage, ("auto",))
         elif self.shrinkage is not None:
-            settings.number("shrinkage", self.shrinkage, 0, 1)
+            param_validation.number("shrinkage", self.shrinkage, 0, 1)
         return Estimate(self.shrinkage, self.covariance_estimator, **more)
 
-    def _given_priors(self, schema: Schema) -> ByClass | None:
+    def _given_priors(self, schema: Schema) -> ClassAmounts | None:
         if self.priors is None:
             return None
         given = np.asarray(self.priors, np.float64)
         if (given < 0).any():
             raise ValueError("priors must be non-negative")
         if abs(given.sum() - 1) > 1e-5:
-            notices.warn("The priors do not sum to 1. Renormalizing")
-        return settings.priors("priors", given, schema.classes)
+            _warnings.warn("The priors do not sum to 1. Renormalizing")
+        return param_validation.priors("priors", given, schema.classes)
 
 
 class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnalysis):
@@ -205,7 +205,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
                 intercept = -0.5 * np.einsum("kj,kj->k", mean, coef) + np.log(self.model_.prior)
         return (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if len(coef) == 2 else (coef, intercept)
 
-    def _for_rows(self, entered: Entered) -> dict[str, Any]:
+    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
         schema, n_rows = entered.rows.schema, entered.rows.n_rows
         if n_rows <= len(schema.classes):
             raise ValueError(f"The number of samples must be more than the number of classes; got n_samples={n_rows}.")
@@ -216,7 +216,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
 
     def _learner(self, schema: Schema) -> Any:
         refuse_text(schema)
-        settings.one_of("solver", self.solver, ("svd", "lsqr", "eigen"))
+        param_validation.one_of("solver", self.solver, ("svd", "lsqr", "eigen"))
         priors = self._given_priors(schema)
         if self.solver != "svd":
             return LinearByEstimate(self._estimate(), priors)
@@ -224,7 +224,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
             raise NotImplementedError("shrinkage not supported with 'svd' solver; use 'lsqr' or 'eigen'")
         if self.covariance_estimator is not None:
             raise ValueError("covariance estimator is not supported with svd solver. Try another solver")
-        return Linear("mle", np.zeros(1), priors)
+        return LinearDiscriminantLearner("mle", np.zeros(1), priors)
 
 
 class QuadraticDiscriminantAnalysis(_Analysis, WithoutGaps, discriminant.QuadraticDiscriminantAnalysis):
@@ -322,17 +322,17 @@ class QuadraticDiscriminantAnalysis(_Analysis, WithoutGaps, discriminant.Quadrat
             return scores[:, 1] - scores[:, 0]
         return scores - np.log(self.model_.design.scale).sum()
 
-    def _for_rows(self, entered: Entered) -> dict[str, Any]:
+    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
         check_classes(entered.table, entered.rows.schema, 2)
         return {}
 
     def _learner(self, schema: Schema) -> Any:
         refuse_text(schema)
-        settings.one_of("solver", self.solver, ("svd", "eigen"))
+        param_validation.one_of("solver", self.solver, ("svd", "eigen"))
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver; use 'eigen'")
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise ValueError("covariance_estimator is not supported with solver='svd'; use 'eigen'")
         advice = " When using `solver='svd'` a class needs more rows than columns." if self.solver == "svd" else ""
-        estimate = self._estimate(reg_param=settings.number("reg_param", self.reg_param, 0, 1))
-        return QuadraticByEstimate(estimate, self._given_priors(schema), settings.finite("tol", self.tol, 0), advice)
+        estimate = self._estimate(reg_param=param_validation.number("reg_param", self.reg_param, 0, 1))
+        return QuadraticByEstimate(estimate, self._given_priors(schema), param_validation.finite("tol", self.tol, 0), advice)

@@ -6,16 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from baytree import notices, settings
-from baytree.estimators.linear.convergence import ConvergenceWarning
-from baytree.estimators.linear.face import LogisticClassifier
-from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
-from baytree.linear.logistic.learner import Logistic
-from baytree.linear.logistic.options import Options
-from baytree.sklearn.drop_in import WithoutGaps, refuse_gaps
-from baytree.table.schema import Schema
+from baytree import _warnings, param_validation
+from baytree._typing import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree.data.schema.schema import Schema
+from baytree.estimators.linear.logistic import LogisticClassifier
+from baytree.estimators.linear.regularization import ConvergenceWarning
+from baytree.linear.logistic.learner import LogisticLearner
+from baytree.linear.logistic.problem import LogisticOptions
+from baytree.sklearn.base import WithoutGaps, refuse_gaps
 
 SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+
 _FAILED = {  # what each solver says where it stops early
     "lbfgs": "lbfgs failed to converge after {n} iteration(s)",
     "liblinear": "Liblinear failed to converge, increase the number of iterations.",
@@ -175,11 +176,13 @@ class LogisticRegression(LogisticDropIn):
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
         if self.n_jobs is not None:
-            notices.warn("'n_jobs' has no effect in scikit-learn any more; here it is the number of threads", FutureWarning)
+            _warnings.warn(
+                "'n_jobs' has no effect in scikit-learn any more; here it is the number of threads", FutureWarning
+            )
         refuse_gaps(X)
-        with notices.keeping() as kept:
+        with _warnings.capture() as kept:
             super().fit(X, y, sample_weight)
-        notices.tell([self._in_their_words(*each) for each in kept])
+        _warnings.emit([self._in_their_words(*each) for each in kept])
         self.n_iter_ = np.minimum(self.n_iter_, self.max_iter)
         self._remember_dtype(X)
         return self
@@ -191,53 +194,57 @@ class LogisticRegression(LogisticDropIn):
         failed = _FAILED[self.solver].format(n=steps)
         return f"{failed}: {message}. Increase the number of iterations or scale the data", category
 
-    def _learner(self, schema: Schema) -> Logistic:
+    def _learner(self, schema: Schema) -> LogisticLearner:
         options = self._read_options()
         if self.solver == "liblinear" and len(schema.classes) > 2:
             raise ValueError("The 'liblinear' solver does not support multiclass classification.")
         start = getattr(self, "_thetas", ()) if self.warm_start else ()
-        class_weight = settings.class_weights(self.class_weight, schema.classes)
-        return Logistic(options, class_weight, 0, start, ConvergenceWarning)
+        class_weight = param_validation.class_weights(self.class_weight, schema.classes)
+        return LogisticLearner(options, class_weight, 0, start, ConvergenceWarning)
 
-    def _read_options(self) -> Options:
+    def _read_options(self) -> LogisticOptions:
         share, is_penalised = self._penalty()
-        settings.one_of("solver", self.solver, SOLVERS)
+        param_validation.one_of("solver", self.solver, SOLVERS)
         refuse_pairs(self.solver, share, is_penalised, self.dual)
-        tol = settings.finite("tol", self.tol, 0)
-        return Options(
+        tol = param_validation.finite("tol", self.tol, 0)
+        return LogisticOptions(
             l1_share=share,
             is_penalised=is_penalised,
-            C=settings.positive("C", self.C) if is_penalised else 1.0,
+            C=param_validation.positive("C", self.C) if is_penalised else 1.0,
             standardize=False,
             tol=min(tol, 1e-8) if tol > 0 else 1e-15,
-            max_iter=settings.whole("max_iter", self.max_iter, 0),
+            max_iter=param_validation.integer("max_iter", self.max_iter, 0),
             constant=self._constant(),
         )
 
     def _constant(self) -> float:
         if not self.fit_intercept:
             return np.inf
-        return 1 / settings.positive("intercept_scaling", self.intercept_scaling) if self.solver == "liblinear" else 0.0
+        return (
+            1 / param_validation.positive("intercept_scaling", self.intercept_scaling) if self.solver == "liblinear" else 0.0
+        )
 
     def _penalty(self) -> tuple[float, bool]:
         """The share of |b|₁, and whether there is a penalty at all."""
         if self.l1_ratio is None and self.penalty != "elasticnet":
-            notices.warn("'l1_ratio=None' was deprecated; use l1_ratio=0", FutureWarning)
+            _warnings.warn("'l1_ratio=None' was deprecated; use l1_ratio=0", FutureWarning)
         if self.penalty == "deprecated":
-            return settings.number("l1_ratio", self.l1_ratio or 0.0, 0, 1), np.inf != self.C
-        settings.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet", None))
-        notices.warn("'penalty' was deprecated; use l1_ratio, and C=np.inf for no penalty", FutureWarning)
+            return param_validation.number("l1_ratio", self.l1_ratio or 0.0, 0, 1), np.inf != self.C
+        param_validation.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet", None))
+        _warnings.warn("'penalty' was deprecated; use l1_ratio, and C=np.inf for no penalty", FutureWarning)
         if self.penalty == "elasticnet":
             if self.l1_ratio is None:
                 raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
-            return settings.number("l1_ratio", self.l1_ratio, 0, 1), True
+            return param_validation.number("l1_ratio", self.l1_ratio, 0, 1), True
         share = 1.0 if self.penalty == "l1" else 0.0
         if self.penalty is None and self.C != 1.0:
-            notices.warn("Setting penalty=None will ignore the C and l1_ratio parameters")
+            _warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters")
         elif self.l1_ratio is not None and 0 < self.l1_ratio < 1:
-            notices.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})")
+            _warnings.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})")
         elif self.penalty is not None and self.l1_ratio not in (None, share):
-            notices.warn(f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is taken")
+            _warnings.warn(
+                f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is taken"
+            )
         return share, self.penalty is not None
 
 

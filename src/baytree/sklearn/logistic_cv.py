@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baytree import notices, settings
-from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
-from baytree.learner import Learnt
+from baytree import _warnings, param_validation
+from baytree._typing import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree.base.learner import FitResult
+from baytree.linear.linear_model import LOG_ZERO
 from baytree.linear.logistic.model import LogisticModel
-from baytree.linear.model import NEVER
-from baytree.sklearn.drop_in import refuse_gaps
+from baytree.sklearn.base import refuse_gaps
 from baytree.sklearn.logistic import SOLVERS, LogisticDropIn, LogisticRegression, refuse_pairs
 
 
@@ -147,9 +147,9 @@ class LogisticRegressionCV(LogisticDropIn):
         self._warn_of_defaults()
         Cs, shares = self._strengths(), self._shares()
         for share in shares:
-            refuse_pairs(settings.one_of("solver", self.solver, SOLVERS), float(share), True, self.dual)
+            refuse_pairs(param_validation.one_of("solver", self.solver, SOLVERS), float(share), True, self.dual)
         X, y = _apart(X, y)
-        self._enter(X, y, sample_weight)  # rows, labels and weights are refused as by any estimator
+        self._prepare_rows(X, y, sample_weight)  # rows, labels and weights are refused as by any estimator
         X, y = _selectable(X), _of_one_type(np.asarray(y).ravel())
         if self.solver == "liblinear" and len(np.unique(y)) > 2:
             raise ValueError("The 'liblinear' solver does not support multiclass classification.")
@@ -169,7 +169,7 @@ class LogisticRegressionCV(LogisticDropIn):
 
     def _warn_of_defaults(self) -> None:
         if self.l1_ratios is None and self.penalty == "deprecated":
-            notices.warn("'l1_ratios=None' was deprecated; use l1_ratios=(0,)", FutureWarning)
+            _warnings.warn("'l1_ratios=None' was deprecated; use l1_ratios=(0,)", FutureWarning)
         told = {
             "l1_ratios": "The default value for l1_ratios will change from None to (0.0,)",
             "scoring": "The default value of the parameter 'scoring' will change from accuracy to neg_log_loss",
@@ -177,24 +177,24 @@ class LogisticRegressionCV(LogisticDropIn):
         }
         for name, message in told.items():
             if isinstance(getattr(self, name), str) and getattr(self, name) == "warn":
-                notices.warn(f"{message}; set {name} to say which you mean", FutureWarning)
+                _warnings.warn(f"{message}; set {name} to say which you mean", FutureWarning)
 
     def _strengths(self) -> np.ndarray:
         if isinstance(self.Cs, (int, np.integer)):
-            return np.logspace(-4, 4, settings.whole("Cs", self.Cs, 1))
-        return np.array([settings.positive("Cs", C) for C in np.asarray(self.Cs).ravel().tolist()])
+            return np.logspace(-4, 4, param_validation.integer("Cs", self.Cs, 1))
+        return np.array([param_validation.positive("Cs", C) for C in np.asarray(self.Cs).ravel().tolist()])
 
     def _shares(self) -> list[float]:
         if self.penalty != "deprecated":
-            settings.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet"))
-            notices.warn("'penalty' was deprecated; use l1_ratios", FutureWarning)
+            param_validation.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet"))
+            _warnings.warn("'penalty' was deprecated; use l1_ratios", FutureWarning)
             if self.penalty != "elasticnet":
                 return [1.0 if self.penalty == "l1" else 0.0]
             if self.l1_ratios is None or isinstance(self.l1_ratios, str):
                 raise ValueError("penalty='elasticnet' needs l1_ratios, shares of the l1 part from 0 to 1 (l1_ratio)")
         if self.l1_ratios is None or isinstance(self.l1_ratios, str):
             return [0.0]
-        return [settings.number("l1_ratios", share, 0, 1) for share in np.asarray(self.l1_ratios).ravel().tolist()]
+        return [param_validation.number("l1_ratios", share, 0, 1) for share in np.asarray(self.l1_ratios).ravel().tolist()]
 
     def _folds(self, X: FrameLike, y: np.ndarray, params: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         from sklearn.model_selection import check_cv
@@ -259,7 +259,7 @@ class LogisticRegressionCV(LogisticDropIn):
             weight, start = mean[:, :p] * design.scale, intercept + mean[:, : design.n_dense] @ design.centre
             linear = msgspec.structs.replace(learnt.linear, weight=np.ascontiguousarray(weight), intercept=start)
             learnt = msgspec.structs.replace(learnt, linear=linear)
-        self._settle(model.schema_, Learnt(learnt, profile=model.profile_), hasattr(model, "feature_names_in_"))
+        self._set_fitted_state(model.schema_, FitResult(learnt, profile=model.profile_), hasattr(model, "feature_names_in_"))
 
     def _tell(self, C: float, share: float, paths: np.ndarray, scores: np.ndarray, steps: np.ndarray) -> None:
         """The attributes that scikit-learn has: arrays, or dicts by class as before."""
@@ -317,13 +317,13 @@ def _teach_classes(model: LogisticRegression, classes: np.ndarray) -> None:
     if linear.link == "sigmoid":  # as two scores, the first 0
         weight, start = np.vstack([np.zeros_like(weight), weight]), np.append(0.0, start)
     place = np.searchsorted(classes, model.classes_)
-    every, first = np.zeros((len(classes), weight.shape[1])), np.full(len(classes), NEVER)
+    every, first = np.zeros((len(classes), weight.shape[1])), np.full(len(classes), LOG_ZERO)
     every[place], first[place] = weight[: len(place)], start[: len(place)]
     whole = msgspec.structs.replace(linear, weight=every, intercept=first, link="softmax")
     target = msgspec.structs.replace(model.schema_.target, classes=tuple(classes.tolist()))
     schema = msgspec.structs.replace(model.schema_, target=target)
-    learnt = Learnt(LogisticModel(whole, np.zeros((0, 0)), model.model_.total))
-    model._settle(schema, learnt, hasattr(model, "feature_names_in_"))
+    learnt = FitResult(LogisticModel(whole, np.zeros((0, 0)), model.model_.total))
+    model._set_fitted_state(schema, learnt, hasattr(model, "feature_names_in_"))
 
 
 def _with_labels(scorer: Any, classes: np.ndarray) -> Any:

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import notices
-from baytree.bayes.estimation import Estimation, Group
-from baytree.estimators.bayes import bernoulli_dropin, categorical_dropin, count_dropins, gaussian_dropin
-from baytree.estimators.bayes.discrete_dropin import LEAST_ALPHA, DiscreteNB
-from baytree.estimators.bayes.face import BayesClassifier
-from baytree.given import FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
-from baytree.settings import ByClass
-from baytree.sklearn.drop_in import GoingOn
+from baytree import _warnings
+from baytree._typing import FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
+from baytree.data.schema.schema import Schema
+from baytree.estimators.naive_bayes import count_nb, discrete_nb, gaussian_nb
+from baytree.estimators.naive_bayes.base import BayesClassifier
+from baytree.estimators.naive_bayes.discrete_nb import LEAST_ALPHA, DiscreteNB
+from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
+from baytree.param_validation import ClassAmounts
+from baytree.sklearn.base import IncrementalSklearnCompatible
 from baytree.statistics.moments import Moments
-from baytree.table.schema import Schema
 
 
-class _Bayes(GoingOn, BayesClassifier):
+class _Bayes(IncrementalSklearnCompatible, BayesClassifier):
     """What the five share."""
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
@@ -31,7 +31,7 @@ class _Bayes(GoingOn, BayesClassifier):
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
 
-class GaussianNB(_Bayes, gaussian_dropin.GaussianNB):
+class GaussianNB(_Bayes, gaussian_nb.GaussianNB):
     """scikit-learn's GaussianNB, with its floor of variances.
 
     Parameters
@@ -71,10 +71,10 @@ class GaussianNB(_Bayes, gaussian_dropin.GaussianNB):
         moments = cast(Moments, self.seen_.statistics[0])
         return float(self.var_smoothing * moments.pooled().deviation()[0].max() ** 2)
 
-    def _groups(self, schema: Schema) -> tuple[Group, ...]:
-        return (Group("sklearn gaussian", tuple(range(len(schema)))),)
+    def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
+        return (ColumnGroup("sklearn gaussian", tuple(range(len(schema)))),)
 
-    def _prior(self, schema: Schema) -> ByClass | None:
+    def _prior(self, schema: Schema) -> ClassAmounts | None:
         _check_priors(self.priors, schema)
         return super()._prior(schema)
 
@@ -107,17 +107,17 @@ class _Counts(_Bayes, DiscreteNB):
         if alpha.ndim and alpha.shape != (n_features,):
             raise ValueError(f"When alpha is an array, it should contains `n_features`={n_features}, not {alpha.shape}")
         if alpha.min(initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
-            notices.warn(f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}")
+            _warnings.warn(f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}")
             alpha = np.maximum(alpha, LEAST_ALPHA)
         return alpha[()] if alpha.ndim == 0 else alpha
 
-    def _class_shares(self, schema: Schema) -> ByClass | None:
+    def _class_shares(self, schema: Schema) -> ClassAmounts | None:
         if self.class_prior is not None and np.shape(cast(ArrayLike, self.class_prior)) != (len(schema.classes),):
             raise ValueError(f"Number of priors must match number of classes, {len(schema.classes)}")
         return super()._class_shares(schema)
 
 
-class BernoulliNB(_Counts, bernoulli_dropin.BernoulliNB):
+class BernoulliNB(_Counts, count_nb.BernoulliNB):
     """scikit-learn's BernoulliNB: yes or no in every column.
 
     Parameters
@@ -167,7 +167,7 @@ class BernoulliNB(_Counts, bernoulli_dropin.BernoulliNB):
         self.class_prior = class_prior
 
 
-class MultinomialNB(_Counts, count_dropins.MultinomialNB):
+class MultinomialNB(_Counts, count_nb.MultinomialNB):
     """scikit-learn's MultinomialNB: counts that share a row, such as words of a document.
 
     Parameters
@@ -213,7 +213,7 @@ class MultinomialNB(_Counts, count_dropins.MultinomialNB):
         self.class_prior = class_prior
 
 
-class ComplementNB(_Counts, count_dropins.ComplementNB):
+class ComplementNB(_Counts, count_nb.ComplementNB):
     """scikit-learn's ComplementNB: words weighed by how rare they are in all other classes.
 
     Parameters
@@ -269,7 +269,7 @@ class ComplementNB(_Counts, count_dropins.ComplementNB):
         return Estimation(alpha=alpha, class_alpha=0.0, is_normalised=bool(self.norm))
 
 
-class CategoricalNB(_Counts, categorical_dropin.CategoricalNB):
+class CategoricalNB(_Counts, discrete_nb.CategoricalNB):
     """scikit-learn's CategoricalNB: columns of codes 0, 1, 2, …
 
     Numbers of arrays are cut to whole ones, as there; columns of a frame may also hold levels. A code that was never seen is

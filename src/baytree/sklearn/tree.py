@@ -10,22 +10,28 @@ import numpy as np
 from sklearn import tree as theirs
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import notices, settings
-from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree.face import TreeFace
-from baytree.given import FrameLike, RandomLike, RejectLike, TargetLike, WeightsLike
-from baytree.settings import ClassWeights
-from baytree.sklearn.drop_in import DropIn
-from baytree.sklearn.impurity_pruning import impurity_path
-from baytree.sklearn.impurity_tree import ImpurityTree, Sizes, number_of_rows
-from baytree.sklearn.tree_arrays import places_in_order, sklearn_tree, ways
-from baytree.table.schema import Schema
-from baytree.tree.grow.policy import Criterion, Policy, Stopping
+from baytree import _warnings, param_validation
+from baytree._typing import FrameLike, RandomLike, RejectLike, TargetLike, WeightsLike
+from baytree.data.schema.schema import Schema
+from baytree.estimators.prediction import Classifier, Regressor
+from baytree.estimators.tree.base import TreeEstimator
+from baytree.param_validation import ClassWeights
+from baytree.sklearn.base import SklearnCompatible
+from baytree.sklearn.tree_learner import (
+    ImpurityTree,
+    Sizes,
+    impurity_path,
+    number_of_rows,
+    places_in_order,
+    sklearn_tree,
+    ways,
+)
 from baytree.tree.model import routing
-from baytree.tree.model.structure import Tree
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.policy import Criterion, Policy, Stopping
 
 
-class _DecisionTree(DropIn, TreeFace):
+class _DecisionTree(SklearnCompatible, TreeEstimator):
     """What both trees share."""
 
     criterion: str
@@ -143,7 +149,7 @@ class _DecisionTree(DropIn, TreeFace):
         return _most_features(self.max_features, len(self.schema_))
 
     def _checked_policy(self, schema: Schema) -> Policy:
-        learner = self._algorithm(schema)
+        learner = self._tree_learner(schema)
         assert isinstance(learner, ImpurityTree)
         return learner.policy
 
@@ -153,20 +159,20 @@ class _DecisionTree(DropIn, TreeFace):
         policy = Policy(criterion=criterion, stopping=self._stopping())
         if most < len(schema):
             policy = msgspec.structs.replace(policy, columns_per_node=most, seed=self._seed())
-        return ImpurityTree(policy, self._sizes(), class_weight, settings.finite("ccp_alpha", self.ccp_alpha, 0))
+        return ImpurityTree(policy, self._sizes(), class_weight, param_validation.finite("ccp_alpha", self.ccp_alpha, 0))
 
     def _sizes(self) -> Sizes:
         number_of_rows("min_samples_leaf", self.min_samples_leaf, 1, 1)
         number_of_rows("min_samples_split", self.min_samples_split, 2, 1)
-        share = settings.number("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0, 0.5)
+        share = param_validation.number("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0, 0.5)
         return Sizes(self.min_samples_split, self.min_samples_leaf, share)
 
     def _stopping(self) -> Stopping:
-        leaves = settings.whole_or_none("max_leaf_nodes", self.max_leaf_nodes, 2)
-        depth = settings.whole_or_none("max_depth", self.max_depth, 1)
+        leaves = param_validation.whole_or_none("max_leaf_nodes", self.max_leaf_nodes, 2)
+        depth = param_validation.whole_or_none("max_depth", self.max_depth, 1)
         if leaves is not None:  # a deeper tree has more leaves
             depth = leaves - 1 if depth is None else min(leaves - 1, depth)
-        gain = settings.finite("min_impurity_decrease", self.min_impurity_decrease, 0)
+        gain = param_validation.finite("min_impurity_decrease", self.min_impurity_decrease, 0)
         return Stopping(max_depth=depth, max_leaves=leaves, min_gain=gain, takes_no_gain=True)
 
     def _seed(self) -> int:
@@ -175,7 +181,7 @@ class _DecisionTree(DropIn, TreeFace):
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _refuse(self) -> None:
-        settings.one_of("splitter", self.splitter, ("best", "random"))
+        param_validation.one_of("splitter", self.splitter, ("best", "random"))
         if self.splitter == "random":
             raise ValueError("splitter='random' is not supported; use splitter='best' or scikit-learn's ExtraTree")
         if self.monotonic_cst is not None:
@@ -296,10 +302,10 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         """
         return self._predictor.predict_proba(_singles(X))
 
-    def _algorithm(self, schema: Schema) -> ImpurityTree:
+    def _tree_learner(self, schema: Schema) -> ImpurityTree:
         criteria = {"gini": Criterion.GINI, "entropy": Criterion.ENTROPY, "log_loss": Criterion.ENTROPY}
-        criterion = criteria[settings.one_of("criterion", self.criterion, criteria)]
-        return self._impurity_tree(criterion, schema, settings.class_weights(self.class_weight, schema.classes))
+        criterion = criteria[param_validation.one_of("criterion", self.criterion, criteria)]
+        return self._impurity_tree(criterion, schema, param_validation.class_weights(self.class_weight, schema.classes))
 
 
 class DecisionTreeRegressor(_DecisionTree, Regressor):
@@ -377,10 +383,10 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
 
-    def _algorithm(self, schema: Schema) -> ImpurityTree:
-        settings.one_of("criterion", self.criterion, ("squared_error", "friedman_mse", "absolute_error", "poisson"))
+    def _tree_learner(self, schema: Schema) -> ImpurityTree:
+        param_validation.one_of("criterion", self.criterion, ("squared_error", "friedman_mse", "absolute_error", "poisson"))
         if self.criterion == "friedman_mse":
-            notices.warn("criterion 'friedman_mse' is deprecated; use 'squared_error', which is the same", FutureWarning)
+            _warnings.warn("criterion 'friedman_mse' is deprecated; use 'squared_error', which is the same", FutureWarning)
         elif self.criterion != "squared_error":
             raise ValueError(f"criterion={self.criterion!r} is not supported; use 'squared_error'")
         return self._impurity_tree(Criterion.SSE, schema, ClassWeights())
@@ -388,6 +394,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
 
 # `plot_tree`, `export_text` and SHAP ask for an instance of scikit-learn's classes, and read `tree_` alone.
 theirs.DecisionTreeClassifier.register(DecisionTreeClassifier)
+
 theirs.DecisionTreeRegressor.register(DecisionTreeRegressor)
 
 
@@ -421,8 +428,8 @@ def _most_features(given: Any, n: int) -> int:
     if given is None:
         return n
     if isinstance(given, str):
-        settings.one_of("max_features", given, ("sqrt", "log2"))
+        param_validation.one_of("max_features", given, ("sqrt", "log2"))
         return max(1, int(np.sqrt(n) if given == "sqrt" else np.log2(n)))
     if isinstance(given, Integral):
-        return min(settings.whole("max_features", given, 1), n)
-    return max(1, int(settings.number("max_features", given, 0, 1) * n))
+        return min(param_validation.integer("max_features", given, 1), n)
+    return max(1, int(param_validation.number("max_features", given, 0, 1) * n))

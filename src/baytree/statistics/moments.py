@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import free
-from baytree.statistics.exact import BITS, ExactSum, joined, quotient
+from baytree.parallel.threads import free
+from baytree.statistics.exact_sum import BITS, ExactSum, joined, quotient
 
 _MANY = 1 << 12  # columns or cells that are worth a thread of their own
 

@@ -8,12 +8,12 @@ from typing import Self
 import msgspec
 import numpy as np
 
+from baytree.data.encoding.matrices import matrices
+from baytree.data.encoding.table import SparseColumns, Table, Tokens
+from baytree.data.schema.schema import Schema
 from baytree.statistics.counts import Counts
-from baytree.statistics.exact import ExactSum, joined
+from baytree.statistics.exact_sum import ExactSum, joined
 from baytree.statistics.moments import Moments
-from baytree.table.matrices import matrices
-from baytree.table.schema import Schema
-from baytree.table.table import SparseColumns, Table, Tokens
 
 _STRIPE = 64  # columns that are changed at a time, so that no copy of the table is made
 

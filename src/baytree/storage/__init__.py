@@ -15,27 +15,26 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from baytree.atomic_files import write_file
-from baytree.given import EstimatorLike
-from baytree.homes import HOMES, SKLEARN_HOMES
-from baytree.predictor import Predictor
-from baytree.storage import document, files
-from baytree.storage.document import Document, digest
-from baytree.storage.loaded import loaded
-from baytree.storage.model_file_error import ModelFileError, naming
-from baytree.storage.parameters import plain, restored
-from baytree.storage.schemas import refuse_odd_labels
-from baytree.storage.stored_arrays import decode, encode
-from baytree.storage.tags import record
+from baytree._registry import PUBLIC_MODULES, SKLEARN_MODULES
+from baytree._typing import EstimatorLike
+from baytree.base.predictor import Predictor
+from baytree.file_io.atomic import write_file
+from baytree.storage import document
+from baytree.storage import files as model_files
+from baytree.storage.document import Document, digest, refuse_odd_labels
+from baytree.storage.files import ModelFileError, naming_file
+from baytree.storage.lazy_estimator import loaded
+from baytree.storage.records import decode, encode, plain, record, restored
 
 if TYPE_CHECKING:
+    from baytree.data.schema.schema import Schema
     from baytree.estimators.base import Estimator
-    from baytree.table.schema import Schema
 
 __all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of", "read_predictor", "save"]
 
 _DROP_IN = "sklearn."
-_HOMES = HOMES | {f"{_DROP_IN}{name}": home for name, home in SKLEARN_HOMES.items()}
+
+_HOMES = PUBLIC_MODULES | {f"{_DROP_IN}{name}": home for name, home in SKLEARN_MODULES.items()}
 
 
 def save(estimator: Estimator, path: str | os.PathLike) -> None:
@@ -88,7 +87,7 @@ def load(path: str | os.PathLike) -> Any:
     ├─ wind = strong: no (no 1)
     └─ wind = weak: yes (yes 1)
     """
-    content, name = files.read(path), str(path)
+    content, name = model_files.read(path), str(path)
     if "sklearn" in sys.modules:
         return loads(content, name)
     predictor = predictor_of(content, name)
@@ -128,11 +127,11 @@ _LATER = {"profile": True, "averaging": None, "monotone": None, "first_split": N
 
 def loads(content: bytes, name: str = "the model file") -> Any:
     """The estimator in the bytes of a model file."""
-    from baytree.learner import Learnt  # answers alone do without what learns
+    from baytree.base.learner import FitResult  # answers alone do without what learns
 
     version, held = document.read(content, name)
     estimator = _estimator_named(held.estimator, name)
-    with naming(name):
+    with naming_file(name):
         parameters = {key: restored(decode(raw, Any)) for key, raw in held.parameters.items()}
         if version == 1:
             from baytree.storage import format1
@@ -141,20 +140,20 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         model, seen = record(held.model, version), record(held.seen, version)
         _check_records(held, model, seen)
         made = estimator(**parameters)
-        made._restore(held.schema, Learnt(model, seen, profile=held.profile), held.has_text_names)
+        made._restore(held.schema, FitResult(model, seen, profile=held.profile), held.has_text_names)
     return made
 
 
 def read_predictor(path: str | os.PathLike) -> Predictor:
     """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
-    return predictor_of(files.read(path), str(path))
+    return predictor_of(model_files.read(path), str(path))
 
 
 def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
     """What the bytes of a model file need to answer."""
     version, held = document.read(content, name)
     _refuse_stranger(held.estimator, name)
-    with naming(name):
+    with naming_file(name):
         model = record(held.model, version)
         _check_records(held, model, None)
         unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)

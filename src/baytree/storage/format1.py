@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.storage.stored_arrays import decode
-from baytree.tree.model.structure import MoreCuts, Significance, Tree
+from baytree.storage.records import decode
+from baytree.tree.model.tree import ExtraThresholds, Significance, Tree
 
 RENAMED = {"CARTClassifier": {"prune": "pruning"}, "CARTRegressor": {"prune": "pruning"}}
 
@@ -70,7 +70,7 @@ def chaid(raw: msgspec.Raw) -> Tree:
     return msgspec.structs.replace(
         _without_maps(tree, is_binned),
         cut=first,
-        more_cuts=MoreCuts(np.array([node for node, _ in more], np.int32), np.array([cut for _, cut in more], float)),
+        more_cuts=ExtraThresholds(np.array([node for node, _ in more], np.int32), np.array([cut for _, cut in more], float)),
         significance=_significance(tree, old.trials),
     )
 

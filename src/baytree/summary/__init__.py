@@ -9,10 +9,9 @@ import math
 
 import msgspec
 
-from baytree.summary.bayes import JointSummary, NaiveBayesSummary
-from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
-from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
+from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
 Summary = (
     NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | SplineSummary | QuadraticSummary | TreeSummary

@@ -1,8 +1,13 @@
-"""Trees, rules and trials: nodes in the order of the text, so that a chain of a million tests is a list like any other."""
+"""Trees, rules and trials: nodes in the order of the text, so that a chain of a million tests is a list like any other.
+
+Trees whose leaves are naive Bayes models.
+"""
 
 from __future__ import annotations
 
 import msgspec
+
+from baytree.summary.naive_bayes import NaiveBayesSummary
 
 STOP, SPREAD = -1, -2  # what a node does with a row whose branch is not known: it rests there, or goes down every branch
 
@@ -102,3 +107,22 @@ class TrialsSummary(msgspec.Struct, frozen=True, tag="trials"):
 
     target: str
     trials: tuple[TreeSummary | RuleSetSummary, ...]
+
+
+class BayesLeaf(msgspec.Struct, frozen=True):
+    """The naive Bayes model of a node: how rows get there, and how much it counts."""
+
+    node: int
+    conditions: tuple[NamedCondition, ...]  # from the root down; none at the root
+    chosen: float  # the share of the prunings that stop at the node whose leaf is naive Bayes
+    share: float  # what it counts for in the answer of a row that reaches the node
+    model: NaiveBayesSummary
+
+
+class BayesTreeSummary(msgspec.Struct, frozen=True, tag="bayes_tree"):
+    """The tree, and the naive Bayes models of its nodes."""
+
+    target: str
+    classes: tuple[str, ...]
+    tree: TreeSummary
+    leaves: tuple[BayesLeaf, ...]

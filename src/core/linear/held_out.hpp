@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "linear/logistic.hpp"
 #include "linear/newton.hpp"
+#include "linear/sparse_rows.hpp"
 
 namespace baytree::linear {
 

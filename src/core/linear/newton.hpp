@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "linear/factor.hpp"
-#include "linear/net_step.hpp"
+#include "linear/active_set.hpp"
+#include "linear/cholesky.hpp"
 #include "linear/row_loops.hpp"
 
 namespace baytree::linear {

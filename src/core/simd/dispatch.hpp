@@ -1,7 +1,11 @@
-// Which copy of a table of loops runs here: each is compiled once per instruction set (levels.hpp says which there are).
+// Which instruction set runs.
 #pragma once
+#include <string_view>
+#include <vector>
 
 namespace baytree::simd {
+
+// Which copy of a table of loops runs here: each is compiled once per instruction set (levels.hpp says which there are).
 
 enum class Level { baseline, v3, v4 };
 
@@ -19,5 +23,13 @@ template <typename Loops> const Loops& loops_in_use(const Loops& baseline, const
   return baseline;
 }
 #endif
+
+// The instruction sets that the vector loops are compiled for, by the names of x86-64's levels. What these names hold on other
+// machines is the baseline alone, to which NEON belongs.
+
+std::string_view name_of(Level level);
+
+// The levels that this machine has, the least one first.
+std::vector<Level> levels_here();
 
 }  // namespace baytree::simd

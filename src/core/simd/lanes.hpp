@@ -1,18 +1,89 @@
+// Eight-lane vectors, tables, registers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace baytree::simd {
+
 // Eight numbers side by side, the unit of every vector loop: the same for all instruction sets, so that sums are taken in the
 // same order and give the same bits.
 //
 // They lie where their size says, wherever they are. At any double they would do for GCC; Clang lets them lie there and in arrays
 // reads them as if they did not. Numbers of others' are read by `load`.
-#pragma once
-#include <cstddef>
-#include <cstdint>
-
-namespace baytree::simd {
 
 inline constexpr std::size_t lanes = 8;
 
 typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8 * lanes)));  // eight columns side by side
 typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes), aligned(8 * lanes)));
 typedef std::uint64_t LaneSums __attribute__((vector_size(8 * lanes), aligned(8 * lanes)));  // modulo 2^64
+
+// Containers of lanes, apart from the lanes themselves: loops that are compiled once per instruction set do without the library.
+
+// Memory for lanes: GCC forgets in the arguments of templates where a vector lies, and containers with it.
+template <typename Vector> struct LaneAllocator {
+  using value_type = Vector;
+  static constexpr std::align_val_t place{8 * lanes};
+
+  LaneAllocator() = default;
+  template <typename Other> LaneAllocator(const LaneAllocator<Other>&) {}
+  Vector* allocate(std::size_t n) { return static_cast<Vector*>(::operator new(n * sizeof(Vector), place)); }
+  void deallocate(Vector* at, std::size_t) { ::operator delete(at, place); }
+  bool operator==(const LaneAllocator&) const = default;
+};
+
+using LaneTable = std::vector<Lanes, LaneAllocator<Lanes>>;
+using LaneBitsTable = std::vector<LaneBits, LaneAllocator<LaneBits>>;
+
+// As many of eight lanes as one register holds: loops whose work is the same in every lane take the lanes register by register.
+// A vector of eight is kept in memory by compilers where registers are narrower.
+//
+// Everything here is local to the file that includes it: copies compiled for different machines must not be united.
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr std::size_t width = 8;
+#elif defined(__AVX2__)
+constexpr std::size_t width = 4;
+#else
+constexpr std::size_t width = 2;
+#endif
+constexpr std::size_t n_runs = lanes / width;
+
+typedef double Run __attribute__((vector_size(8 * width)));
+typedef std::int64_t RunBits __attribute__((vector_size(8 * width)));
+typedef std::uint64_t RunSums __attribute__((vector_size(8 * width)));
+
+template <typename Vector> [[gnu::always_inline]] inline Vector load(const void* from) {
+  Vector x;
+  __builtin_memcpy(&x, from, sizeof x);
+  return x;
+}
+
+// The part of eight lanes that begins at some lane.
+template <typename Vector> [[gnu::always_inline]] inline Vector part_of(const void* whole, std::size_t lane) {
+  return load<Vector>(static_cast<const char*>(whole) + 8 * lane);
+}
+
+template <typename Vector> [[gnu::always_inline]] inline void put_part(void* whole, std::size_t lane, Vector part) {
+  __builtin_memcpy(static_cast<char*>(whole) + 8 * lane, &part, sizeof part);
+}
+
+// The sum of eight lanes: always the far half onto the near one, whatever a register holds.
+[[maybe_unused, gnu::always_inline]] inline double sum_of_runs(const Run (&given)[n_runs]) {
+  Run run[n_runs];
+  for (std::size_t k = 0; k < n_runs; ++k) run[k] = given[k];
+  for (std::size_t half = n_runs / 2; half > 0; half /= 2)
+    for (std::size_t k = 0; k < half; ++k) run[k] += run[k + half];
+  double lane[width];
+  __builtin_memcpy(lane, &run[0], sizeof lane);
+  for (std::size_t half = width / 2; half > 0; half /= 2)
+    for (std::size_t k = 0; k < half; ++k) lane[k] += lane[k + half];
+  return lane[0];
+}
+
+}  // namespace
 
 }  // namespace baytree::simd

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/words.hpp"
+#include "text/vocabulary.hpp"
 
 // The names and the order of the fields are those of the C data interface.
 struct ArrowSchema {

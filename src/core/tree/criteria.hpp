@@ -4,16 +4,16 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "choices.hpp"
-#include "numbers/chi_squared.hpp"
-#include "numbers/impurity.hpp"
+#include "numeric/distributions.hpp"
+#include "numeric/impurity.hpp"
+#include "util/options.hpp"
 
 namespace baytree::tree {
 
@@ -26,7 +26,7 @@ struct Children {
   std::span<const double> operator[](size_t child) const { return mass.subspan(child * classes, classes); }
 };
 
-using numbers::total;
+using numeric::total;
 
 // What a criterion can be asked for.
 struct Suits {
@@ -69,21 +69,21 @@ template <typename I> struct Decrease {
   }
 };
 
-struct Error : Decrease<numbers::Error> {
+struct Error : Decrease<numeric::Error> {
   static constexpr std::string_view name = "error";
   static constexpr Suits suits{.multiway = true, .merged = true, .impurity = "error"};
   using Decrease::Decrease;
 };
-struct Entropy : Decrease<numbers::Entropy> {
+struct Entropy : Decrease<numeric::Entropy> {
   static constexpr std::string_view name = "entropy";
   static constexpr Suits suits{.multiway = true, .merged = true, .rpart = true, .impurity = "entropy"};
-  using Rpart = numbers::RpartInformation;
+  using Rpart = numeric::RpartInformation;
   using Decrease::Decrease;
 };
-struct Gini : Decrease<numbers::Gini> {
+struct Gini : Decrease<numeric::Gini> {
   static constexpr std::string_view name = "gini";
   static constexpr Suits suits{.multiway = true, .merged = true, .rpart = true, .impurity = "gini"};
-  using Rpart = numbers::RpartGini;
+  using Rpart = numeric::RpartGini;
   using Decrease::Decrease;
 };
 
@@ -91,13 +91,13 @@ struct Gini : Decrease<numbers::Gini> {
 struct GainRatio {
   static constexpr std::string_view name = "gain_ratio";
   static constexpr Suits suits{.multiway = true, .merged = true, .by_ratio = true, .impurity = "entropy"};
-  using Impurity = numbers::Entropy;
+  using Impurity = numeric::Entropy;
   static constexpr bool is_decrease = true;  // the fractional search divides by the information itself
   Entropy entropy;
   double whole;
   explicit GainRatio(std::span<const double> mass) : entropy(mass), whole(total(mass)) {}
   double operator()(Children children) const {
-    constexpr numbers::XLog2X x_log2_x;
+    constexpr numeric::XLog2X x_log2_x;
     double split = x_log2_x(whole);
     for (size_t child = 0; child < children.size(); ++child) split -= x_log2_x(total(children[child]));
     const double gain = entropy(children);
@@ -109,7 +109,7 @@ struct GainRatio {
 struct Twoing {
   static constexpr std::string_view name = "twoing";
   static constexpr Suits suits{.impurity = "gini"};
-  using Impurity = numbers::Gini;
+  using Impurity = numeric::Gini;
   static constexpr bool is_decrease = false;
   double whole;
   explicit Twoing(std::span<const double> mass) : whole(total(mass)) {}
@@ -134,13 +134,13 @@ struct Twoing {
 struct ChiSquared {
   static constexpr std::string_view name = "chi2";
   static constexpr Suits suits{.multiway = true, .merged = true, .impurity = "gini", .test = "pearson"};
-  using Impurity = numbers::Gini;
+  using Impurity = numeric::Gini;
   static constexpr bool is_decrease = false;
   std::span<const double> parent;
   double whole;
   explicit ChiSquared(std::span<const double> mass) : parent(mass), whole(total(mass)) {}
   double operator()(Children children) const {
-    return numbers::pearson(children.size(), [&](size_t child) { return children[child]; }, parent, whole);
+    return numeric::pearson(children.size(), [&](size_t child) { return children[child]; }, parent, whole);
   }
 };
 
@@ -148,7 +148,7 @@ struct ChiSquared {
 struct LikelihoodRatio {
   static constexpr std::string_view name = "likelihood_ratio";
   static constexpr Suits suits{.merged = true, .impurity = "entropy", .test = "likelihood_ratio"};
-  using Impurity = numbers::Entropy;
+  using Impurity = numeric::Entropy;
   static constexpr bool is_decrease = false;
   Entropy entropy;
   explicit LikelihoodRatio(std::span<const double> mass) : entropy(mass) {}

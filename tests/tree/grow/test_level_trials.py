@@ -8,11 +8,10 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.engine.threads import at_most
-from baytree.tree.grow.counting.candidate import Rules
-from baytree.tree.grow.counting.counted import Cells, NodeCounts
-from baytree.tree.grow.counting.level_runs import by_outcome
-from baytree.tree.grow.counting.level_trials import LevelTrials, tried
+from baytree.parallel.threads import limit_threads
+from baytree.tree.search.counted.column_tests import DepthTests, compute_column_tests
+from baytree.tree.search.counted.counts import CodeSums, DepthCounts
+from baytree.tree.search.counted.groups import MergeRules, by_outcome
 
 COLUMNS = [
     (3, False),
@@ -24,7 +23,7 @@ COLUMNS = [
 ]  # number of codes, whether they are ordered
 
 
-def level(seed: int, width: int, most: int, unit: float = 1.0, is_mean: bool = False, n_nodes: int = 4) -> NodeCounts:
+def level(seed: int, width: int, most: int, unit: float = 1.0, is_mean: bool = False, n_nodes: int = 4) -> DepthCounts:
     """Counts of a level: small ones tie, columns lack codes, and values are missing here and there."""
     rng = np.random.default_rng(seed)
     cells = []
@@ -34,16 +33,16 @@ def level(seed: int, width: int, most: int, unit: float = 1.0, is_mean: bool = F
         if is_mean:
             sums = np.column_stack([sums[:, 0] + 1.0, rng.normal(size=len(key)).round(1), 3.0 + rng.random(len(key))])
         kept = sums[:, : 1 if is_mean else width].sum(axis=1) > 0
-        cells.append(Cells(key[kept], np.ascontiguousarray(sums[kept], float)))
-    return NodeCounts(np.ones(n_nodes, np.int64), np.zeros((n_nodes, width)), tuple(cells))
+        cells.append(CodeSums(key[kept], np.ascontiguousarray(sums[kept], float)))
+    return DepthCounts(np.ones(n_nodes, np.int64), np.zeros((n_nodes, width)), tuple(cells))
 
 
-def judged(counts: NodeCounts, rules: Rules, n_threads: int = 1) -> LevelTrials:
-    with at_most(n_threads):
-        return tried(counts, {10: 0, 12: 2, 13: 3}, COLUMNS, rules)
+def judged(counts: DepthCounts, rules: MergeRules, n_threads: int = 1) -> DepthTests:
+    with limit_threads(n_threads):
+        return compute_column_tests(counts, {10: 0, 12: 2, 13: 3}, COLUMNS, rules)
 
 
-def assert_same(left: LevelTrials, right: LevelTrials) -> None:
+def assert_same(left: DepthTests, right: DepthTests) -> None:
     for mine, others in zip(left.trials(), right.trials(), strict=True):
         assert (mine.node, mine.column) == (others.node, others.column)
         assert (mine.n_groups, mine.floating) == (others.n_groups, others.floating)
@@ -62,20 +61,20 @@ def assert_same(left: LevelTrials, right: LevelTrials) -> None:
 def test_the_core_groups_levels_as_the_rules_in_python_do(test, width, most, unit, exhaustive, monkeypatch):
     for seed in range(3):
         counts = level(seed, width, most, unit, test == "mean")
-        rules = Rules(test=test, exhaustive=exhaustive, min_leaf=3, alpha_merge=[0.05, 0.6, 0.001][seed])
+        rules = MergeRules(test=test, exhaustive=exhaustive, min_leaf=3, alpha_merge=[0.05, 0.6, 0.001][seed])
         fast = judged(counts, rules)
         with monkeypatch.context() as patch:
-            patch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
+            patch.setattr("baytree.tree.search.counted.merging.KERNELS", ())
             assert_same(fast, judged(counts, rules))
 
 
 @pytest.mark.parametrize(("test", "width"), [("pearson", 2), ("pearson", 3), ("mean", 3)])
 def test_very_many_levels_run_together_in_the_core_as_in_python(test, width, monkeypatch):
-    for module in ("level_runs", "level_judging"):
-        monkeypatch.setattr(f"baytree.tree.grow.counting.{module}.MOST_LEVELS", 8)
-    counts, rules = level(0, width, 9, is_mean=test == "mean"), Rules(test=test, min_leaf=2)
+    for module in ("groups", "merging"):
+        monkeypatch.setattr(f"baytree.tree.search.counted.{module}.MOST_LEVELS", 8)
+    counts, rules = level(0, width, 9, is_mean=test == "mean"), MergeRules(test=test, min_leaf=2)
     fast = judged(counts, rules)
-    monkeypatch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
+    monkeypatch.setattr("baytree.tree.search.counted.merging.KERNELS", ())
     assert_same(fast, judged(counts, rules))
 
 
@@ -89,8 +88,8 @@ def test_the_order_of_levels_does_not_depend_on_the_sign_of_an_eigenvector(monke
 
 
 def test_the_number_of_threads_does_not_change_a_level(monkeypatch):
-    monkeypatch.setattr("baytree.tree.grow.counting.level_judging._WORTH_A_THREAD", 0)
-    counts, rules = level(1, 2, 9), Rules()
+    monkeypatch.setattr("baytree.tree.search.counted.merging._WORTH_A_THREAD", 0)
+    counts, rules = level(1, 2, 9), MergeRules()
     assert_same(judged(counts, rules, 1), judged(counts, rules, 3))
 
 
@@ -99,14 +98,14 @@ def test_levels_of_the_same_shares_leave_two_groups(alpha, monkeypatch):
     """Equal shares alone, or beside few others: merging stops at two groups, whatever p."""
     pure, mixed = [[3, 0], [1, 0], [0, 2], [0, 9]], [[1, 1, 0], [2, 2, 0], [0, 0, 7]]
     for sums in ([[1, 2]] * 5, [[1, 2], [2, 4], [1, 0]], pure, mixed):
-        cells = Cells(np.arange(1, len(sums) + 1), np.array(sums, float))
-        counts = NodeCounts(np.ones(1, np.int64), cells.sums.sum(0, keepdims=True), (cells,))
+        cells = CodeSums(np.arange(1, len(sums) + 1), np.array(sums, float))
+        counts = DepthCounts(np.ones(1, np.int64), cells.sums.sum(0, keepdims=True), (cells,))
         for test in ("pearson", "likelihood_ratio"):
-            rules = Rules(test=test, alpha_merge=alpha, min_leaf=1)
-            fast = tried(counts, {0: 0}, [(len(sums), False)], rules)
+            rules = MergeRules(test=test, alpha_merge=alpha, min_leaf=1)
+            fast = compute_column_tests(counts, {0: 0}, [(len(sums), False)], rules)
             with monkeypatch.context() as patch:
-                patch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
-                assert_same(fast, tried(counts, {0: 0}, [(len(sums), False)], rules))
+                patch.setattr("baytree.tree.search.counted.merging.KERNELS", ())
+                assert_same(fast, compute_column_tests(counts, {0: 0}, [(len(sums), False)], rules))
 
 
 @pytest.mark.parametrize("n_codes", [3, 40, 5000])
@@ -135,7 +134,7 @@ def test_codes_are_counted_as_row_by_row(n_codes, is_weighted):
 def test_cells_of_parts_add_up_and_take_each_other_away():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        left, right = (Cells(key, rng.integers(1, 9, (len(key), 2)).astype(float)) for key in _keys(rng))
+        left, right = (CodeSums(key, rng.integers(1, 9, (len(key), 2)).astype(float)) for key in _keys(rng))
         both = left + right
         every = sorted({*left.key.tolist(), *right.key.tolist()})
         assert both.key.tolist() == every

@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.engine.parts import InMemory
-from baytree.tree.grow.counting.coded_rows import coded_rows, count_classes
-from baytree.tree.grow.grow import Search, _fractional, grow
-from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
+from baytree.engine.partitions import LocalPartitions
+from baytree.tree.growing.grow import SearchKind, _fractional, grow
+from baytree.tree.policy.policy import Branching, Criterion, Missing, Policy, Stopping
+from baytree.tree.search.counted.coded_rows import coded_rows, count_classes
 from law_settings import settings
 
 CRITERIA = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATIO, Criterion.CHI2)
@@ -31,7 +31,7 @@ def table_of(seed: int, n: int, is_weighted: bool = False):
         }
     ).mask(rng.random((n, 4)) < rng.choice([0, 0.2]))
     y = np.array(list("uvw"))[np.digitize(frame.z.fillna(0) + frame.a.isin(["a", "b"]) + rng.normal(size=n), [0, 1])]
-    return bt.ID3Classifier()._enter(frame, y, rng.integers(0, 3, n) if is_weighted else None).table
+    return bt.ID3Classifier()._prepare_rows(frame, y, rng.integers(0, 3, n) if is_weighted else None).table
 
 
 def same(left, right) -> bool:
@@ -50,9 +50,9 @@ def test_counts_give_the_tree_of_rows_and_tell_the_same_candidates(seed, criteri
     table = table_of(seed, 5 + seed % 150, is_weighted)
     stopping = Stopping(min_leaf=1 + seed % 4, max_leaves=max_leaves)
     policy = Policy(criterion=criterion, branching=Branching.MULTIWAY, missing=missing, stopping=stopping)
-    grown = grow(InMemory(table), policy, traces=True)
+    grown = grow(LocalPartitions(table), policy, traces=True)
     by_rows, candidates = _fractional(table, policy, None, True)
-    assert grown.search is Search.COUNTED
+    assert grown.search is SearchKind.COUNTED
     assert same(grown.model, by_rows)
     assert sorted(map(repr, grown.trace)) == sorted(map(repr, candidates))
 
@@ -61,7 +61,7 @@ def test_counts_give_the_tree_of_rows_and_tell_the_same_candidates(seed, criteri
 def test_threads_and_large_nodes_change_no_bit(n_jobs):
     table = table_of(1, 30_000)
     policy = Policy(criterion=Criterion.GINI, branching=Branching.MULTIWAY, stopping=Stopping(min_leaf=20))
-    assert same(grow(InMemory(table, n_jobs), policy).model, _fractional(table, policy, 1, False)[0])
+    assert same(grow(LocalPartitions(table, n_jobs), policy).model, _fractional(table, policy, 1, False)[0])
 
 
 def some(rows, own):
@@ -72,7 +72,7 @@ def some(rows, own):
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 99))
 def test_the_counts_of_parts_add_up_to_those_of_the_whole(seed, cut):
-    made, coding = coded_rows(InMemory(table_of(seed, 100)), 1)
+    made, coding = coded_rows(LocalPartitions(table_of(seed, 100)), 1)
     rows = msgspec.structs.replace(made.gather()[0], at=np.random.default_rng(seed).integers(0, 3, 100).astype(np.int32))
     count = partial(count_classes, coding.n_codes, np.ones((2, 4), bool), np.array([0, -1, 1], np.int32))
     parts, whole = count(some(rows, slice(0, cut))) + count(some(rows, slice(cut, 100))), count(rows)

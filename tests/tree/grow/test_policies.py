@@ -4,11 +4,12 @@ import msgspec
 import pytest
 
 import baytree as bt
-from baytree.engine.parts import InMemory
-from baytree.table.schema import Column, Kind, Schema, Target
-from baytree.tree.grow.grow import Search, grow, search_of
-from baytree.tree.grow.policies import CHAID, POLICIES
-from baytree.tree.grow.policy import Branching, Choose, Missing
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
+from baytree.engine.partitions import LocalPartitions
+from baytree.tree.growing.grow import SearchKind, grow, search_of
+from baytree.tree.policy.algorithms import CHAID, POLICIES
+from baytree.tree.policy.policy import Branching, Missing, SplitSelection
 
 SCHEMA = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
 ESTIMATORS = {
@@ -34,7 +35,7 @@ def test_an_estimator_without_parameters_learns_by_the_stored_policy(name):
 def test_growing_by_a_policy_is_what_its_estimator_does_and_says_which_search_it_took(name):
     frame, y = {"x": [float(k % 10) for k in range(60)]}, ["a" if k % 10 < 4 else "b" for k in range(60)]
     model = ESTIMATORS[name].fit(frame, y)
-    grown = grow(InMemory(model._enter(frame, y, None).table), POLICIES[name])
+    grown = grow(LocalPartitions(model._prepare_rows(frame, y, None).table), POLICIES[name])
     assert grown.search is search_of(POLICIES[name])
     assert model.n_leaves_ == 2
     assert (grown.model.tree if hasattr(grown.model, "tree") else grown.model).n_leaves == 2
@@ -42,20 +43,20 @@ def test_growing_by_a_policy_is_what_its_estimator_does_and_says_which_search_it
 
 def test_the_search_follows_from_how_columns_branch():
     searches = {b: search_of(msgspec.structs.replace(CHAID, branching=b)) for b in Branching}
-    assert searches[Branching.BINARY] is Search.SORTED
-    assert searches[Branching.MERGE] is Search.COUNTED
-    assert searches[Branching.MULTIWAY] is Search.COUNTED
-    assert {searches[b] for b in (Branching.ONE_LEVEL, Branching.GROUPED)} == {Search.FRACTIONAL}
+    assert searches[Branching.BINARY] is SearchKind.SORTED
+    assert searches[Branching.MERGE] is SearchKind.COUNTED
+    assert searches[Branching.MULTIWAY] is SearchKind.COUNTED
+    assert {searches[b] for b in (Branching.ONE_LEVEL, Branching.GROUPED)} == {SearchKind.FRACTIONAL}
 
 
 def test_rows_that_follow_several_branches_or_are_fractions_are_searched_as_such():
     multiway = msgspec.structs.replace(CHAID, branching=Branching.MULTIWAY)
-    assert search_of(msgspec.structs.replace(multiway, missing=Missing.FRACTIONAL)) is Search.FRACTIONAL
+    assert search_of(msgspec.structs.replace(multiway, missing=Missing.FRACTIONAL)) is SearchKind.FRACTIONAL
     frame, y = {"x": [1.0, 2.0, 3.0, 4.0]}, ["a", "a", "b", "b"]
-    for weight, search in ((2.0, Search.COUNTED), (0.3, Search.FRACTIONAL)):
-        table = ESTIMATORS["ID3"]._enter(frame, y, [weight] * 4).table
-        assert grow(InMemory(table), multiway).search is search
+    for weight, search in ((2.0, SearchKind.COUNTED), (0.3, SearchKind.FRACTIONAL)):
+        table = ESTIMATORS["ID3"]._prepare_rows(frame, y, [weight] * 4).table
+        assert grow(LocalPartitions(table), multiway).search is search
 
 
 def test_chaid_alone_chooses_by_adjusted_p():
-    assert [name for name, policy in POLICIES.items() if policy.choose is Choose.ADJUSTED_P] == ["CHAID"]
+    assert [name for name, policy in POLICIES.items() if policy.choose is SplitSelection.ADJUSTED_P] == ["CHAID"]

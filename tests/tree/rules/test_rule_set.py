@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.tree.rules.leaf_rules import rules
-from baytree.tree.rules.rule_set import holding, passing
+from baytree.tree.rules.rule_set import holding, passing, rules
 
 RNG = np.random.default_rng(3)
 N = 300
@@ -32,7 +31,7 @@ TREES = [
 def test_the_rules_of_a_tree_answer_as_the_tree(model, label):
     model.fit(FRAME, label)
     table = model._encoded(FRAME)
-    assert np.array_equal(model.rules().answers(table), model.model_.answers(table))
+    assert np.array_equal(model.rules().predict(table), model.model_.predict(table))
     assert model.rules().predictions(table) == model.predict(FRAME).tolist()
 
 
@@ -65,7 +64,7 @@ def test_a_row_that_no_rule_covers_gets_the_answer_of_all_rows():
     model = bt.CARTClassifier(max_surrogates=1, min_split=2).fit(FRAME, LABEL)  # surrogates are no part of a rule
     table = model._encoded(pd.DataFrame({"a": [np.nan], "c": [None], "s": [None]}, dtype=object).astype({"a": float}))
     assert model.rules().apply(table)[0] == -1
-    assert np.array_equal(model.rules().answers(table)[0], model.tree_.value[0])
+    assert np.array_equal(model.rules().predict(table)[0], model.tree_.value[0])
 
 
 def test_rules_are_data():

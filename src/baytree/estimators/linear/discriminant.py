@@ -8,16 +8,21 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import notices, settings
-from baytree.engine.parts import InMemory
-from baytree.estimators.additive import AdditiveClassifier
-from baytree.given import FrameLike, PriorsLike, RandomLike, TargetLike, WeightsLike
-from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
-from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
-from baytree.linear.discriminant.sampling import sample
+from baytree import _warnings, param_validation
+from baytree._typing import FrameLike, PriorsLike, RandomLike, TargetLike, WeightsLike
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import LocalPartitions
+from baytree.estimators.incremental import AdditiveClassifier
+from baytree.linear.discriminant.learner import (
+    DiscriminantLearner,
+    LedoitWolfLearner,
+    LinearDiscriminantLearner,
+    QuadraticDiscriminantLearner,
+    refuse_text,
+)
+from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant, sample
 from baytree.linear.scatter.observe import scatter_of
-from baytree.table.schema import Schema
-from baytree.table.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,16 +34,16 @@ class _Discriminant(AdditiveClassifier):
     covariance: str
     shrinkage: float | str | None
     priors: PriorsLike
-    _rule: type[Discriminant]
+    _rule: type[DiscriminantLearner]
     _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
         """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
-        table = self._enter(X, y, sample_weight).table
+        table = self._prepare_rows(X, y, sample_weight).table
         learner = self._learner(table.schema)
-        if isinstance(learner, LedoitWolf):
+        if isinstance(learner, LedoitWolfLearner):
             raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
-        return learner.leave_one_out(InMemory(table, self.n_jobs))
+        return learner.leave_one_out(LocalPartitions(table, self.n_jobs))
 
     def _typicality(self, table: Table) -> np.ndarray:
         """The share of the rows of the nearest class, as the model expects them, that lie further away. [n_rows]"""
@@ -50,14 +55,14 @@ class _Discriminant(AdditiveClassifier):
     def sample(self, n: int = 1, random_state: RandomLike = None) -> Any:
         """n rows drawn from the model, with their classes, as a frame."""
         check_is_fitted(self, "model_")
-        return sample(self.model_, self.schema_, settings.whole("n", n, 1), np.random.default_rng(random_state))
+        return sample(self.model_, self.schema_, param_validation.integer("n", n, 1), np.random.default_rng(random_state))
 
-    def _learner(self, schema: Schema) -> Discriminant | LedoitWolf:
+    def _learner(self, schema: Schema) -> DiscriminantLearner | LedoitWolfLearner:
         refuse_text(schema)
-        covariance = settings.one_of("covariance", self.covariance, ("unbiased", "mle"))
-        priors = settings.priors("priors", self.priors, schema.classes)
+        covariance = param_validation.one_of("covariance", self.covariance, ("unbiased", "mle"))
+        priors = param_validation.priors("priors", self.priors, schema.classes)
         rule = self._rule(covariance, _amount(self.shrinkage), priors)
-        return LedoitWolf(rule) if self.shrinkage == "ledoit_wolf" else rule
+        return LedoitWolfLearner(rule) if self.shrinkage == "ledoit_wolf" else rule
 
 
 def _amount(shrinkage: float | str | None) -> np.ndarray | None:
@@ -68,7 +73,7 @@ def _amount(shrinkage: float | str | None) -> np.ndarray | None:
         if shrinkage not in ("ledoit_wolf", "oas"):
             raise ValueError(f"shrinkage={shrinkage!r}: give 'ledoit_wolf', 'oas', or a number from 0 to 1")
         return None
-    return np.array([settings.number("shrinkage", shrinkage, 0, 1)])
+    return np.array([param_validation.number("shrinkage", shrinkage, 0, 1)])
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Discriminant):
@@ -103,7 +108,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     """
 
     model_: LinearDiscriminant
-    _rule = Linear
+    _rule = LinearDiscriminantLearner
 
     def __init__(
         self,
@@ -155,9 +160,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
         """The rows on the first two discriminant axes, coloured by class (matplotlib); a frame may hold the target."""
-        from baytree.show.pictures.linear_plots import plot_axes
+        from baytree.rendering.plots.model_plots import plot_axes
 
-        table = self._enter(X, self.schema_.target.name if y is None else y, None).table
+        table = self._prepare_rows(X, self.schema_.target.name if y is None else y, None).table
         return plot_axes(self.model_.coordinates(table), table.label, table.schema.classes, ax)
 
 
@@ -187,7 +192,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
     """
 
     model_: QuadraticDiscriminant
-    _rule = Quadratic
+    _rule = QuadraticDiscriminantLearner
 
     def __init__(
         self,
@@ -209,10 +214,12 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
         """The rows on the axes that best part the classes, ringed where the answer is wrong; a frame may hold the target."""
-        from baytree.show.pictures.linear_plots import plot_axes, ring
+        from baytree.rendering.plots.model_plots import plot_axes, ring
 
-        table = self._enter(X, self.schema_.target.name if y is None else y, None).table
-        with notices.keeping():  # the axes are only a place to stand on
-            linear = cast("LinearDiscriminant", Linear().derive(scatter_of(table, pooled=True), table.schema))
-        place, wrong = linear.coordinates(table), self.model_.answers(table).argmax(axis=1) != table.label
+        table = self._prepare_rows(X, self.schema_.target.name if y is None else y, None).table
+        with _warnings.capture():  # the axes are only a place to stand on
+            linear = cast(
+                "LinearDiscriminant", LinearDiscriminantLearner().derive(scatter_of(table, pooled=True), table.schema)
+            )
+        place, wrong = linear.coordinates(table), self.model_.predict(table).argmax(axis=1) != table.label
         return ring(place, wrong, "wrong answer", plot_axes(place, table.label, table.schema.classes, ax))

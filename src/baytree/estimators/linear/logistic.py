@@ -1,18 +1,136 @@
-"""Logistic regression at one strength of the penalty."""
+"""Logistic regression at one strength of the penalty.
+
+What both logistic regressions share: their common parameters, and how a fitted model is read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
-from baytree.estimators.linear.convergence import ConvergenceWarning
-from baytree.estimators.linear.face import LogisticClassifier
-from baytree.estimators.linear.strengths import MOST_STRENGTHS
-from baytree.linear.logistic.learner import Logistic
-from baytree.table.schema import Schema
+from baytree import param_validation
+from baytree._typing import FrameLike
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+from baytree.estimators.linear.regularization import MOST_STRENGTHS, ConvergenceWarning
+from baytree.estimators.prediction import Classifier
+from baytree.linear.coefficients import CoefficientTable
+from baytree.linear.design.learn import MISSING_POLICIES
+from baytree.linear.logistic.learner import LogisticLearner
+from baytree.linear.logistic.model import LogisticModel
+from baytree.linear.logistic.problem import SOLVERS, LogisticOptions
+from baytree.linear.regularization_path import RegularizationPath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
+
+
+class LogisticClassifier(Classifier):
+    """A classifier whose model is logistic."""
+
+    penalty: str | None
+    l1_ratio: float | None
+    multi_class: str
+    standardize: bool
+    ordinal: str
+    missing: str
+    solver: str
+    tol: float
+    max_iter: int
+    class_weight: dict | str | None
+    monotone: Mapping[str, str] | None
+    model_: LogisticModel
+    path_: RegularizationPath
+    loss_curve_: tuple[float, ...] | list[tuple[float, ...]]
+    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The coefficients of the features in original units. [1 or n_classes, n_features]
+
+        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        """
+        return self.schema_.with_numbers_left_out(
+            self.model_.linear.in_original_units()[0], self.model_.linear.design.source
+        )
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercepts for features in original units. [1 or n_classes]"""
+        return self.model_.linear.in_original_units()[1]
+
+    def decision_function(self, X: FrameLike) -> np.ndarray:
+        """The linear scores: of the second of two classes, else one per class."""
+        table = self._encoded(X)
+        scores = self.model_.linear.scores(table)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def coefficients(self, level: float = 0.95) -> CoefficientTable:
+        """The coefficients with odds ratios and, for an unpenalised fit, errors, z, p and intervals of this level."""
+        check_is_fitted(self, "model_")
+        return self.model_.coefficients(self.schema_, level)
+
+    def plot_path(self, ax: Axes | None = None) -> Axes:
+        """The coefficients against the strength of the penalty (matplotlib)."""
+        from baytree.rendering.plots.model_plots import plot_path
+
+        check_is_fitted(self, "path_")
+        return plot_path(self.path_.lambdas, self.path_.importance, self.path_.names, ax)
+
+    def plot_loss(self, ax: Axes | None = None) -> Axes:
+        """The objective after each step, as for `solver="gradient_descent"` (matplotlib)."""
+        from baytree.rendering.plots.model_plots import plot_loss
+
+        check_is_fitted(self, "model_")
+        return plot_loss(self.loss_curve_ if isinstance(self.loss_curve_, list) else [self.loss_curve_], ax)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
+
+    def _options(self, schema: Schema) -> LogisticOptions:
+        """What all logistic regressions let users choose."""
+        return LogisticOptions(
+            l1_share=l1_ratio_of(self.penalty, self.l1_ratio),
+            is_penalised=self.penalty is not None,
+            multi_class=param_validation.one_of("multi_class", self.multi_class, ("multinomial", "ovr")),
+            standardize=param_validation.flag("standardize", self.standardize),
+            ordinal=param_validation.one_of("ordinal", self.ordinal, ("rank", "dummies")),
+            missing=param_validation.one_of("missing", self.missing, MISSING_POLICIES),
+            solver=param_validation.one_of("solver", self.solver, SOLVERS),
+            tol=param_validation.positive("tol", self.tol),
+            max_iter=param_validation.integer("max_iter", self.max_iter, 1),
+            monotone=monotone_columns(self.monotone, self.ordinal, schema),
+        )
+
+
+def monotone_columns(given: object, ordinal: str, schema: Schema) -> tuple[tuple[str, int], ...]:
+    """Columns that one score must follow, each by one number: its own, or its rank."""
+    if given is not None and len(schema.classes) > 2:
+        raise ValueError(
+            f"monotone: the {len(schema.classes)} classes of {schema.target.name!r} have a score each, and none of them "
+            "says how answers follow a column; use DecisionTreeClassifier(monotone=…), or a target of two classes"
+        )
+    followed = param_validation.monotone(given, schema)
+    for name, _ in followed:
+        if ordinal != "rank" and schema[name].kind is Kind.ORDINAL:
+            raise ValueError(f"monotone: ordinal={ordinal!r} gives each level of {name!r} a coefficient; use ordinal='rank'")
+    return followed
+
+
+def l1_ratio_of(penalty: str | None, l1_ratio: float | None) -> float:
+    """The share of |b|₁ in a penalty."""
+    param_validation.one_of("penalty", penalty, ("l2", "l1", "elasticnet", None))
+    if penalty != "elasticnet":
+        return _L1_SHARE[penalty]
+    if l1_ratio is None:
+        raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
+    return param_validation.number("l1_ratio", l1_ratio, 0, 1)
 
 
 class LogisticRegression(LogisticClassifier):
@@ -123,18 +241,18 @@ class LogisticRegression(LogisticClassifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _learner(self, schema: Schema) -> Logistic:
+    def _learner(self, schema: Schema) -> LogisticLearner:
         rate = self.learning_rate
         options = msgspec.structs.replace(
             self._options(schema),
-            C=settings.positive("C", self.C),
-            lambda_=None if self.lambda_ is None else settings.finite("lambda_", self.lambda_, 0),
-            learning_rate=None if rate is None else settings.positive("learning_rate", rate),
+            C=param_validation.positive("C", self.C),
+            lambda_=None if self.lambda_ is None else param_validation.finite("lambda_", self.lambda_, 0),
+            learning_rate=None if rate is None else param_validation.positive("learning_rate", rate),
         )
-        class_weight = settings.class_weights(self.class_weight, schema.classes)
-        n_path = settings.whole("path", self.path, 0, MOST_STRENGTHS)
-        return Logistic(options, class_weight, n_path, self._start(), ConvergenceWarning)
+        class_weight = param_validation.class_weights(self.class_weight, schema.classes)
+        n_path = param_validation.integer("path", self.path, 0, MOST_STRENGTHS)
+        return LogisticLearner(options, class_weight, n_path, self._start(), ConvergenceWarning)
 
     def _start(self) -> tuple[np.ndarray, ...]:
         """Where the last fit ended, if that is where to begin."""
-        return getattr(self, "_thetas", ()) if settings.flag("warm_start", self.warm_start) else ()
+        return getattr(self, "_thetas", ()) if param_validation.flag("warm_start", self.warm_start) else ()

@@ -9,15 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
-from baytree.estimators.base import Entered
-from baytree.estimators.linear.convergence import ConvergenceWarning
-from baytree.estimators.linear.face import LogisticClassifier
-from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.folds.cv import CV, names_rows
-from baytree.linear.curve import Curve
-from baytree.linear.logistic.learner import LogisticCV
-from baytree.table.schema import Schema
+from baytree import param_validation
+from baytree.data.schema.schema import Schema
+from baytree.estimators.base import PreparedRows
+from baytree.estimators.linear.logistic import LogisticClassifier
+from baytree.estimators.linear.regularization import (
+    MOST_STRENGTHS,
+    ConvergenceWarning,
+    folds_setting,
+    is_count,
+    named_folds,
+    positive_values,
+)
+from baytree.folds.splitters import CV, names_rows
+from baytree.linear.logistic.learner import LogisticCVLearner
+from baytree.linear.regularization_path import HeldOutLossCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +95,7 @@ class LogisticRegressionCV(LogisticClassifier):
     ['no', 'yes']
     """
 
-    curve_: Curve
+    curve_: HeldOutLossCurve
 
     def __init__(
         self,
@@ -133,25 +139,25 @@ class LogisticRegressionCV(LogisticClassifier):
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
         """The held-out loss against the strength of the penalty (matplotlib)."""
-        from baytree.show.pictures.linear_plots import plot_curve
+        from baytree.rendering.plots.model_plots import plot_curve
 
         check_is_fitted(self, "curve_")
         curve = self.curve_
         return plot_curve(curve.lambdas, curve.mean, curve.error, (curve.best, curve.one_se), ax)
 
-    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LogisticCV:
+    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LogisticCVLearner:
         if self.penalty is None:
             raise ValueError("penalty=None leaves nothing to choose; use LogisticRegression(penalty=None)")
-        return LogisticCV(
+        return LogisticCVLearner(
             self._options(schema),
-            settings.class_weights(self.class_weight, schema.classes),
+            param_validation.class_weights(self.class_weight, schema.classes),
             _strengths(self.Cs),
             folds_setting(self.cv) if fold is None else fold,
-            settings.one_of("rule", self.rule, ("min", "1se")),
+            param_validation.one_of("rule", self.rule, ("min", "1se")),
             ConvergenceWarning,
         )
 
-    def _for_rows(self, entered: Entered) -> dict[str, np.ndarray]:
+    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
         """The fold of each row that counts, where `cv` names rows of the table as it was given."""
         if not names_rows(self.cv):
             return {}
@@ -161,5 +167,5 @@ class LogisticRegressionCV(LogisticClassifier):
 def _strengths(given: ArrayLike) -> np.ndarray:
     """The values of C to choose from."""
     if is_count(given):
-        return np.geomspace(1e-4, 1e4, settings.whole("Cs", given, 1, MOST_STRENGTHS))
+        return np.geomspace(1e-4, 1e4, param_validation.integer("Cs", given, 1, MOST_STRENGTHS))
     return positive_values("Cs", given)

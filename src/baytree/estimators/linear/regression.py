@@ -1,4 +1,7 @@
-"""Linear regression: least squares, or at one strength of a penalty."""
+"""Linear regression: least squares, or at one strength of a penalty.
+
+What both linear regressions share: their common parameters, and how a fitted model is read.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,88 @@ import msgspec
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
-from baytree.engine.blas import at_most
-from baytree.engine.parts import InMemory
-from baytree.estimators.additive import AdditiveRegressor
-from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
-from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.linear.penalty_path import Path
-from baytree.linear.regression.from_products import path_to
-from baytree.linear.regression.learner import LeastSquares, refuse_text
-from baytree.linear.regression.options import Options
-from baytree.linear.regression.slopes import collinear_names
-from baytree.table.schema import Schema
+from baytree import param_validation
+from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import LocalPartitions
+from baytree.estimators.incremental import AdditiveRegressor
+from baytree.estimators.linear.logistic import l1_ratio_of
+from baytree.estimators.prediction import Regressor
+from baytree.linear.design.learn import MISSING_POLICIES
+from baytree.linear.regression.derive import path_to
+from baytree.linear.regression.learner import LinearRegressionLearner, refuse_text
+from baytree.linear.regression.model import RegressionModel, RegressionTable, collinear_names
+from baytree.linear.regression.normal_equations import RegressionOptions
+from baytree.linear.regularization_path import RegularizationPath
+from baytree.parallel.blas import at_most
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class LinearRegressor(Regressor):
+    """A regressor whose model is a linear regression."""
+
+    penalty: str | None
+    l1_ratio: float | None
+    standardize: bool
+    ordinal: str
+    missing: str
+    conventions: str | None
+    model_: RegressionModel
+    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The coefficients of the features in original units. [n_features]
+
+        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        """
+        linear = self.model_.linear
+        return self.schema_.with_numbers_left_out(linear.in_original_units()[0][0], linear.design.source)
+
+    @property
+    def intercept_(self) -> float:
+        """The intercept for features in original units."""
+        return float(self.model_.linear.in_original_units()[1][0])
+
+    @property
+    def r2_(self) -> float:
+        """The share of the target's variance that is explained in training."""
+        return self.model_.quality.r2
+
+    def coefficients(self, level: float = 0.95) -> RegressionTable:
+        """The coefficients and, for an unpenalised fit, standard errors, t, p and intervals of this level."""
+        check_is_fitted(self, "model_")
+        return self.model_.coefficients(self.schema_, param_validation.number("level", level, 0, 1))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The coefficients per standard deviation, the largest first, with their intervals (matplotlib)."""
+        from baytree.rendering.plots.model_plots import plot_slopes
+
+        return plot_slopes(self.coefficients().rows, ax)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
+
+    def _options(self) -> RegressionOptions:
+        """What both linear regressions let users choose."""
+        return RegressionOptions(
+            l1_share=l1_ratio_of(self.penalty, self.l1_ratio),
+            is_penalised=self.penalty is not None,
+            standardize=param_validation.flag("standardize", self.standardize),
+            ordinal=param_validation.one_of("ordinal", self.ordinal, ("rank", "dummies")),
+            missing=param_validation.one_of("missing", self.missing, MISSING_POLICIES),
+            conventions=param_validation.one_of("conventions", self.conventions, (None, "glmnet")),
+        )
+
+
+def plot_coefficient_path(path: RegularizationPath, ax: Axes | None) -> Axes:
+    """The coefficients against the strength of the penalty."""
+    from baytree.rendering.plots.model_plots import plot_path
+
+    return plot_path(path.lambdas, path.importance, path.names, ax)
+
 
 _STRENGTHS = 100  # along a path
 
@@ -164,7 +234,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         return self.model_.quality.bic
 
     @property
-    def path_(self) -> Path:
+    def path_(self) -> RegularizationPath:
         """The coefficients along the strengths of the penalty; it follows from the statistic, so it is found on demand."""
         if self.penalty is None:
             raise AttributeError("penalty=None has no path; give penalty='l1', 'l2' or 'elasticnet'")
@@ -174,20 +244,20 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """The coefficients against the strength of the penalty (matplotlib)."""
         check_is_fitted(self, "model_")
-        return picture_of(self.path_, ax)
+        return plot_coefficient_path(self.path_, ax)
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
         """The number of each row of a table under the model of all its other rows, exactly, in one pass."""
-        table = self._enter(X, y, sample_weight).table
-        return self._learner(table.schema).leave_one_out(InMemory(table, self.n_jobs))
+        table = self._prepare_rows(X, y, sample_weight).table
+        return self._learner(table.schema).leave_one_out(LocalPartitions(table, self.n_jobs))
 
-    def _learner(self, schema: Schema) -> LeastSquares:
+    def _learner(self, schema: Schema) -> LinearRegressionLearner:
         refuse_text(schema)
-        return LeastSquares(self._all_options())
+        return LinearRegressionLearner(self._all_options())
 
-    def _all_options(self) -> Options:
+    def _all_options(self) -> RegressionOptions:
         return msgspec.structs.replace(
             self._options(),
-            C=settings.positive("C", self.C),
-            lambda_=None if self.lambda_ is None else settings.finite("lambda_", self.lambda_, 0),
+            C=param_validation.positive("C", self.C),
+            lambda_=None if self.lambda_ is None else param_validation.finite("lambda_", self.lambda_, 0),
         )

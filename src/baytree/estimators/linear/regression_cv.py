@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
-from baytree.estimators.base import Entered
-from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
-from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.folds.cv import CV, names_rows
-from baytree.linear.curve import Curve
-from baytree.linear.penalty_path import Path
-from baytree.linear.regression.learner import LeastSquaresCV, refuse_text
-from baytree.table.schema import Schema
+from baytree import param_validation
+from baytree.data.schema.schema import Schema
+from baytree.estimators.base import PreparedRows
+from baytree.estimators.linear.regression import LinearRegressor, plot_coefficient_path
+from baytree.estimators.linear.regularization import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
+from baytree.folds.splitters import CV, names_rows
+from baytree.linear.regression.learner import LinearRegressionCVLearner, refuse_text
+from baytree.linear.regularization_path import HeldOutLossCurve, RegularizationPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,8 +81,8 @@ class LinearRegressionCV(LinearRegressor):
     [2.0, 0.0]
     """
 
-    curve_: Curve
-    path_: Path
+    curve_: HeldOutLossCurve
+    path_: RegularizationPath
 
     def __init__(
         self,
@@ -120,33 +119,37 @@ class LinearRegressionCV(LinearRegressor):
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """The coefficients against the strength of the penalty (matplotlib)."""
         check_is_fitted(self, "model_")
-        return picture_of(self.path_, ax)
+        return plot_coefficient_path(self.path_, ax)
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
         """The held-out squared error against the strength of the penalty (matplotlib)."""
-        from baytree.show.pictures.linear_plots import plot_curve
+        from baytree.rendering.plots.model_plots import plot_curve
 
         check_is_fitted(self, "curve_")
         curve = self.curve_
         return plot_curve(curve.lambdas, curve.mean, curve.error, (curve.best, curve.one_se), ax)
 
-    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LeastSquaresCV:
+    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LinearRegressionCVLearner:
         refuse_text(schema)
         if self.penalty is None:
             raise ValueError("penalty=None leaves nothing to choose; use LinearRegression()")
-        return LeastSquaresCV(
+        return LinearRegressionCVLearner(
             self._options(),
             _strengths(self.lambdas),
             None if self.Cs is None else positive_values("Cs", self.Cs),
             folds_setting(self.cv) if fold is None else fold,
-            settings.one_of("rule", self.rule, ("min", "1se")),
+            param_validation.one_of("rule", self.rule, ("min", "1se")),
         )
 
-    def _for_rows(self, entered: Entered) -> dict[str, np.ndarray]:
+    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
         """The fold of each row that counts, where `cv` names rows of the table as it was given."""
         return {"fold": named_folds(self.cv, entered, is_classification=False)} if names_rows(self.cv) else {}
 
 
 def _strengths(given: int | ArrayLike) -> np.ndarray | int:
     """The values of λ to choose from, or how many."""
-    return settings.whole("lambdas", given, 1, MOST_STRENGTHS) if is_count(given) else positive_values("lambdas", given)
+    return (
+        param_validation.integer("lambdas", given, 1, MOST_STRENGTHS)
+        if is_count(given)
+        else positive_values("lambdas", given)
+    )

@@ -9,23 +9,22 @@ import msgspec
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings as given
-from baytree.estimators.base import Classifier
-from baytree.estimators.tree.face import TreeFace, TreeShape
-from baytree.given import CostsLike
-from baytree.learner import Learnt
-from baytree.table.schema import Schema
-from baytree.tree.boost.learner import C50Learner
-from baytree.tree.boost.rule_making import rules_of_leaves
-from baytree.tree.boost.rules import RuleTrials, VotingRules
-from baytree.tree.boost.usage import UsageTable, usage_table
-from baytree.tree.grow.costs import Weighing
-from baytree.tree.grow.policies import C50
-from baytree.tree.grow.policy import Branching, ErrorBased, OneStandardError, Policy, Pruner
-from baytree.tree.model.structure import Tree
+from baytree import param_validation as given
+from baytree._typing import CostsLike
+from baytree.base.learner import FitResult
+from baytree.data.schema.schema import Schema
+from baytree.estimators.prediction import Classifier
+from baytree.estimators.tree.base import TreeAttributes, TreeEstimator
+from baytree.tree.boosting.learner import C50Learner
+from baytree.tree.boosting.rule_extraction import UsageTable, rules_of_leaves, usage_table
+from baytree.tree.boosting.rule_votes import RuleTrials, VotingRules
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.algorithms import C50
+from baytree.tree.policy.class_costs import ClassWeighting
+from baytree.tree.policy.policy import Branching, ErrorBased, OneStandardError, Policy, Pruner
 
 
-class C50Classifier(TreeShape, Classifier):
+class C50Classifier(TreeAttributes, Classifier):
     """Trees or rule sets by C5.0: levels in groups, pruned twice, and boosted where several trials are asked for.
 
     Parameters
@@ -166,7 +165,7 @@ class C50Classifier(TreeShape, Classifier):
         return other
 
     @classmethod
-    def from_tree(cls, estimator: TreeFace) -> Self:
+    def from_tree(cls, estimator: TreeEstimator) -> Self:
         """The leaves of any fitted tree of classes as a rule set, fitted: it votes, and is saved and exported as such.
 
         Rows that a tree sends down several branches, or by a surrogate, fail the conditions of their missing column.
@@ -183,15 +182,15 @@ class C50Classifier(TreeShape, Classifier):
         rules, other = rules_of_leaves(estimator.tree_, estimator.schema_), cls(rules=True, unseen=estimator.unseen)
         asked = {each.column for rule in rules for each in rule.asked}
         usage = np.array([float(j in asked) for j in range(len(estimator.schema_))])
-        learnt = Learnt(RuleTrials((rules,), usage), profile=estimator.profile_)
-        other._settle(estimator.schema_, learnt, hasattr(estimator, "feature_names_in_"))
+        learnt = FitResult(RuleTrials((rules,), usage), profile=estimator.profile_)
+        other._set_fitted_state(estimator.schema_, learnt, hasattr(estimator, "feature_names_in_"))
         return other
 
-    def _algorithm(self, schema: Schema) -> C50Learner:
+    def _tree_learner(self, schema: Schema) -> C50Learner:
         return C50Learner(
             policy=self._policy(),
-            weighing=Weighing(None, given.costs(self.costs, schema.classes)),
-            trials=given.whole("trials", self.trials, 1, 1000),
+            weighing=ClassWeighting(None, given.costs(self.costs, schema.classes)),
+            trials=given.integer("trials", self.trials, 1, 1000),
             rules=given.flag("rules", self.rules),
             winnow=given.flag("winnow", self.winnow),
             fuzzy=given.flag("fuzzy", self.fuzzy),

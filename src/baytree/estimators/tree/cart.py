@@ -8,23 +8,23 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from baytree import settings as given
-from baytree.engine.parts import InMemory
-from baytree.engine.rounds.number_of_rows import as_rows
-from baytree.estimators.base import Classifier, Entered, Regressor
-from baytree.estimators.tree.face import TreeFace, constrained, weighing_of
-from baytree.folds.cv import Splitter, names_rows, read_cv
-from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
-from baytree.table.schema import Schema
-from baytree.tree.grow.costs import Weighing
-from baytree.tree.grow.policies import CART
-from baytree.tree.grow.policy import Criterion, CrossValidated, Policy, Stopping, SurrogateRules
+from baytree import param_validation as given
+from baytree._typing import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import LocalPartitions, rescale_weights
+from baytree.estimators.base import PreparedRows
+from baytree.estimators.prediction import Classifier, Regressor
+from baytree.estimators.tree.base import TreeEstimator, constrained, weighing_of
+from baytree.folds.splitters import Splitter, names_rows, read_cv
+from baytree.tree.growing.cart import OTHER_ROWS, validated_path
 from baytree.tree.learner import TreeLearner
-from baytree.tree.prune.cost_complexity import Path, path
-from baytree.tree.prune.cross_validated import OTHER_ROWS, validated_path
+from baytree.tree.policy.algorithms import CART
+from baytree.tree.policy.class_costs import ClassWeighting
+from baytree.tree.policy.policy import Criterion, CrossValidated, Policy, Stopping, SurrogateRules
+from baytree.tree.pruning.cost_complexity import PruningPath, path
 
 
-class _Cart(TreeFace):
+class _Cart(TreeEstimator):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
 
     cp: float
@@ -41,10 +41,12 @@ class _Cart(TreeFace):
     monotone: Mapping[str, str] | None
     first_split: str | None
 
-    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+    def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         raise NotImplementedError(f"{type(self).__name__} must say what a split is to improve")
 
-    def _learner_of(self, schema: Schema, criterion: Criterion, weighing: Weighing, folds: np.ndarray | None) -> TreeLearner:
+    def _learner_of(
+        self, schema: Schema, criterion: Criterion, weighing: ClassWeighting, folds: np.ndarray | None
+    ) -> TreeLearner:
         policy = msgspec.structs.replace(
             CART,
             criterion=criterion,
@@ -55,19 +57,23 @@ class _Cart(TreeFace):
         policy = constrained(policy, self.monotone, self.first_split, schema)
         return TreeLearner(policy, weighing, given.flag("trace", self.trace), self._averages())
 
-    def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None) -> Path:
+    def cost_complexity_path(
+        self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None
+    ) -> PruningPath:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow, cross-validated by `cv`."""
         if X is None:
             return path(self.tree_, given.number("cp", self.cp, 0))
-        entered = self._enter(X, y, sample_weight)
+        entered = self._prepare_rows(X, y, sample_weight)
         folds = self._named_folds(entered) if names_rows(self.cv) else None
-        learner = self._algorithm(entered.table.schema, folds=folds)
+        learner = self._tree_learner(entered.table.schema, folds=folds)
         by_impurity = self.prune_by == "impurity"
         step = CrossValidated(rule="min", cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
-        return validated_path(as_rows(InMemory(entered.table)).gather(), learner.policy, learner.weighing, step, self.n_jobs)
+        return validated_path(
+            rescale_weights(LocalPartitions(entered.table)).gather(), learner.policy, learner.weighing, step, self.n_jobs
+        )
 
     def _checked_policy(self, schema: Schema) -> Policy:
-        return self._algorithm(schema, folds=np.zeros(0, np.int64)).policy
+        return self._tree_learner(schema, folds=np.zeros(0, np.int64)).policy
 
     def _stopping(self) -> Stopping:
         min_split = given.number("min_split", self.min_split, 1)
@@ -82,9 +88,9 @@ class _Cart(TreeFace):
 
     def _surrogates(self) -> SurrogateRules:
         return SurrogateRules(
-            most=given.whole("max_surrogates", self.max_surrogates, 0),
-            use=given.whole("use_surrogate", self.use_surrogate, 0, 2),
-            style=given.whole("surrogate_style", self.surrogate_style, 0, 1),
+            most=given.integer("max_surrogates", self.max_surrogates, 0),
+            use=given.integer("use_surrogate", self.use_surrogate, 0, 2),
+            style=given.integer("surrogate_style", self.surrogate_style, 0, 1),
         )
 
     def _pruning(self, folds: np.ndarray | None) -> tuple[CrossValidated, ...]:
@@ -100,18 +106,18 @@ class _Cart(TreeFace):
         if hasattr(self.cv, "split"):
             return cast("Splitter", self.cv)
         if not names_rows(self.cv):
-            return given.whole("cv", self.cv, 2)
+            return given.integer("cv", self.cv, 2)
         if folds is None:
             raise ValueError(OTHER_ROWS)
         return folds
 
-    def _for_rows(self, entered: Entered) -> dict[str, Any]:
+    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
         is_asked = self.pruning is not None and names_rows(self.cv)
         return {"folds": self._named_folds(entered)} if is_asked else {}
 
-    def _named_folds(self, entered: Entered) -> np.ndarray:
+    def _named_folds(self, entered: PreparedRows) -> np.ndarray:
         """The fold of each row that counts."""
-        kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
+        kept = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
         given_folds = read_cv(self.cv, len(kept), np.zeros(len(kept), int), is_classification=False)
         return given_folds.of_rows(len(kept))[kept]
 
@@ -219,7 +225,7 @@ class CARTClassifier(_Cart, Classifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+    def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, ("gini", "entropy")))
         return self._learner_of(schema, criterion, weighing_of(self.priors, self.costs, schema.classes), folds)
 
@@ -302,5 +308,5 @@ class CARTRegressor(_Cart, Regressor):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
-        return self._learner_of(schema, Criterion.SSE, Weighing(), folds)
+    def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+        return self._learner_of(schema, Criterion.SSE, ClassWeighting(), folds)

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import msgspec
 
-from baytree import settings as given
-from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree.face import TreeFace
-from baytree.learner import Learnt
-from baytree.table.schema import Schema
-from baytree.tree.grow.policies import CHAID as CHAID_POLICY
-from baytree.tree.grow.policy import Criterion, Merging
+from baytree import param_validation as given
+from baytree.base.learner import FitResult
+from baytree.data.schema.schema import Schema
+from baytree.estimators.prediction import Classifier, Regressor
+from baytree.estimators.tree.base import TreeEstimator
+from baytree.tree.inspection.node_records import splits
 from baytree.tree.learner import TreeLearner
-from baytree.tree.view.split_tests import splits
+from baytree.tree.policy.algorithms import CHAID as CHAID_POLICY
+from baytree.tree.policy.policy import Criterion, MergeSettings
 
 TESTS = {
     "pearson": Criterion.CHI2,
@@ -23,7 +23,7 @@ TESTS = {
 }
 
 
-class CHAID(TreeFace):
+class CHAID(TreeEstimator):
     """What both CHAID estimators share: the rules of growth, and reading p-values."""
 
     alpha_merge: float
@@ -45,17 +45,17 @@ class CHAID(TreeFace):
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
             alpha=given.number("alpha_split", self.alpha_split, 0, 1),
         )
-        merging = Merging(
+        merging = MergeSettings(
             alpha=given.number("alpha_merge", self.alpha_merge, 0, 1),
             alpha_resplit=self._alpha_resplit(),
             exhaustive=given.one_of("exhaustive", self.exhaustive, (False, True, "biggs", "ibm")),
             min_prob=given.number("min_prob", self.min_prob, 0, 1),
-            bins=given.whole("bins", self.bins, 2),
+            bins=given.integer("bins", self.bins, 2),
         )
         policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
         return TreeLearner(policy, traces=given.flag("trace", self.trace), averages=self._averages())
 
-    def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
+    def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         super()._restore(schema, learnt, has_text_names)
         self.trace_ = splits(self.tree_, schema)
 
@@ -155,7 +155,7 @@ class CHAIDClassifier(CHAID, Classifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _algorithm(self, schema: Schema) -> TreeLearner:
+    def _tree_learner(self, schema: Schema) -> TreeLearner:
         return self._chaid(TESTS[given.one_of("test", self.test, TESTS)])
 
 
@@ -229,5 +229,5 @@ class CHAIDRegressor(CHAID, Regressor):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _algorithm(self, schema: Schema) -> TreeLearner:
+    def _tree_learner(self, schema: Schema) -> TreeLearner:
         return self._chaid(Criterion.SSE)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings as given
-from baytree.bayes.estimation import Estimation
-from baytree.bayes.events import default_event, grouped
-from baytree.bayes.learner import NaiveBayesLearner
-from baytree.estimators.base import Classifier
-from baytree.estimators.tree.face import TreeShape
-from baytree.estimators.tree.open_trees import CLASS_CRITERIA
+from baytree import param_validation as given
+from baytree.data.schema.schema import Schema
+from baytree.estimators.prediction import Classifier
+from baytree.estimators.tree.base import TreeAttributes
+from baytree.estimators.tree.decision_tree import CLASS_CRITERIA
 from baytree.hybrid.learner import NBTreeLearner
-from baytree.table.schema import Schema
-from baytree.tree.grow.policy import Criterion, Missing, Policy, Stopping
+from baytree.naive_bayes.events.estimation import Estimation
+from baytree.naive_bayes.events.registry import default_event, grouped
+from baytree.naive_bayes.learner import NaiveBayesLearner
 from baytree.tree.learner import TreeLearner
-from baytree.tree.model.structure import Tree
-from baytree.tree.prune.all_prunings import OF_EACH_CLASS
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.policy import Criterion, Missing, Policy, Stopping
+from baytree.tree.pruning.bayesian_averaging import OF_EACH_CLASS
 
 
-class NBTreeClassifier(TreeShape, Classifier):
+class NBTreeClassifier(TreeAttributes, Classifier):
     """A decision tree whose leaves are naive Bayes models where the rows say that it pays.
 
     A tree is grown, and answers with the average over all its prunings, as trees with ``averaging='prunings'`` do. Here each
@@ -122,7 +122,7 @@ class NBTreeClassifier(TreeShape, Classifier):
         check_is_fitted(self, "model_")
         return dict(zip(self.model_.node.tolist(), self.model_.chosen.tolist(), strict=True))
 
-    def _algorithm(self, schema: Schema) -> NBTreeLearner:
+    def _tree_learner(self, schema: Schema) -> NBTreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
         policy = Policy(criterion=criterion, missing=Missing.LEARNED, stopping=self._stopping())
         estimation = Estimation(alpha=given.positive("alpha", self.alpha), class_alpha=OF_EACH_CLASS)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree import notices
-from baytree import settings as given
-from baytree.engine.parts import Parts
-from baytree.estimators.base import Classifier
-from baytree.estimators.tree.face import TreeFace
-from baytree.learner import Learner, Learnt
-from baytree.show.names import plain
-from baytree.table.schema import Schema
-from baytree.tree.model.structure import Certificate
-from baytree.tree.optimal.best_tree import Task
-from baytree.tree.optimal.learner import OptimalTreeLearner, StoppedSearch, certificate_of, unproved
+from baytree import _warnings
+from baytree import param_validation as given
+from baytree.base.learner import FitResult, Learner
+from baytree.data.schema.schema import Schema
+from baytree.display.terminal import plain
+from baytree.engine.partitions import Partitions
+from baytree.estimators.prediction import Classifier
+from baytree.estimators.tree.base import TreeEstimator
+from baytree.tree.model.tree import Certificate
+from baytree.tree.optimal.learner import OptimalTreeLearner, OptimalTreeSettings, StoppedSearch, certificate_of, unproved
 
 _DEEPEST = 20  # deeper trees are no longer searched by anybody
 
 
-class OptimalTreeClassifier(TreeFace, Classifier):
+class OptimalTreeClassifier(TreeEstimator, Classifier):
     """The best tree of a depth: of all trees over the tests that a table offers, none costs less.
 
     The cost of a tree is the share of the weight that it gets wrong, plus `penalty` for each leaf. All trees are searched,
@@ -119,23 +118,23 @@ class OptimalTreeClassifier(TreeFace, Classifier):
         """What is known of the tree and of better ones."""
         return certificate_of(self.tree_)
 
-    def _algorithm(self, schema: Schema) -> OptimalTreeLearner:
-        task = Task(
-            max_depth=given.whole("max_depth", self.max_depth, 0, _DEEPEST),
+    def _tree_learner(self, schema: Schema) -> OptimalTreeLearner:
+        task = OptimalTreeSettings(
+            max_depth=given.integer("max_depth", self.max_depth, 0, _DEEPEST),
             penalty=given.number("penalty", self.penalty, 0, 1),
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
-            max_tests=given.whole("max_tests", self.max_tests, 1, 65_536),
+            max_tests=given.integer("max_tests", self.max_tests, 1, 65_536),
             seconds=np.inf if self.time_limit is None else given.positive("time_limit", self.time_limit),
         )
         return OptimalTreeLearner(task)
 
-    def _learnt(self, learner: Learner, rows: Parts) -> Learnt:
+    def _run_learner(self, learner: Learner, rows: Partitions) -> FitResult:
         """What was learnt, also where Ctrl-C has ended the search."""
         try:
-            return super()._learnt(learner, rows)
+            return super()._run_learner(learner, rows)
         except StoppedSearch as stopped:
-            notices.warn(unproved(stopped.tree, "by Ctrl-C"))
-            return Learnt(stopped.tree)
+            _warnings.warn(unproved(stopped.tree, "by Ctrl-C"))
+            return FitResult(stopped.tree)
 
     def _why_one_leaf(self) -> str:
         tree = self.tree_

@@ -9,31 +9,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings as given
+from baytree import param_validation as given
 from baytree._core import TreeStream
-from baytree.engine.parts import InMemory
-from baytree.estimators.base import SETTLING, Classifier
-from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
-from baytree.estimators.tree.face import TreeFace
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree.base.learner import FitResult, joined_profiles
+from baytree.data.inference.infer import merge_profiles
+from baytree.data.schema.schema import Schema
+from baytree.display.terminal import plain
+from baytree.engine.partitions import LocalPartitions
+from baytree.estimators.base import _STATE_LOCK
+from baytree.estimators.incremental import IncrementalEstimator, check_common_classes, with_classes
+from baytree.estimators.prediction import Classifier
+from baytree.estimators.tree.base import TreeEstimator
+from baytree.hybrid.learner import AdaptiveStreamLearner
 from baytree.hybrid.model import BayesTree
-from baytree.hybrid.stream_learner import AdaptiveStreamLearner
-from baytree.learner import Learnt, joined_profiles
-from baytree.show.names import plain
-from baytree.table.infer import together
-from baytree.table.schema import Schema
-from baytree.tree.grow.policy import Criterion
 from baytree.tree.learner import refuse_text
-from baytree.tree.model.structure import Tree
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.policy import Criterion
 from baytree.tree.rules.rule_set import RuleSet
-from baytree.tree.stream.learner import StreamLearner, under
-from baytree.tree.stream.seen import StreamSeen
+from baytree.tree.streaming.learner import StreamLearner, StreamStatistic, under
 
 _RULES = ("leaves", "revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")
+
 _LEARNERS: dict[str, type[StreamLearner]] = {"counts": StreamLearner, "adaptive": AdaptiveStreamLearner}
 
 
-class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
+class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
     """A tree that learns row after row, splits when the evidence suffices, and takes a split back when the evidence turns.
 
     Leaves count classes, the levels and numbers of each column by class, and missing values. A leaf is judged after `grace`
@@ -170,9 +171,9 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         return tuple(self.model_.node.tolist()) if self._has_bayes() else ()
 
     @property
-    def seen_(self) -> StreamSeen:
+    def seen_(self) -> StreamStatistic:
         """What was seen of the rows."""
-        return StreamSeen.of(self._stream)
+        return StreamStatistic.of(self._stream)
 
     @property
     def n_seen_(self) -> int:
@@ -189,18 +190,20 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     ) -> Self:
         """Goes on learning: the same tree as `fit` on all rows so far. New classes and levels may come at any time."""
         is_first = not hasattr(self, "_stream")
-        entered = self._enter(X, y, sample_weight) if is_first else self._enter_more(X, y, sample_weight, self.schema_)
+        entered = (
+            self._prepare_rows(X, y, sample_weight) if is_first else self._prepare_batch(X, y, sample_weight, self.schema_)
+        )
         table, census = with_classes(entered.table, classes), self._census_of(entered)
-        profile = self._profiled(InMemory(table, self.n_jobs))
+        profile = self._profiled(LocalPartitions(table, self.n_jobs))
         learner = self._streamer(table.schema)
-        with SETTLING:
-            whole = census if is_first else together(self._census, census)
-            before = learner.begun(table.schema) if is_first else under(self._stream, self.schema_, table.schema)
-            stream = learner.further(before, table)
+        with _STATE_LOCK:
+            whole = census if is_first else merge_profiles(self._census, census)
+            before = learner.start(table.schema) if is_first else under(self._stream, self.schema_, table.schema)
+            stream = learner.update(before, table)
             if not is_first:
                 profile = joined_profiles((self.schema_, self.profile_), (table.schema, profile), table.schema)
             self._before, self._done, self._stream = None, "", stream
-            self._settle_later(table.schema, profile, entered.has_text_names, {"model_": partial(learner.model, stream)})
+            self._set_lazy_state(table.schema, profile, entered.has_text_names, {"model_": partial(learner.model, stream)})
             return self._told(whole, census)
 
     def merge(self, other: Self) -> Self:
@@ -214,14 +217,16 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
         check_is_fitted(self, "_stream")
         check_is_fitted(other, "_stream")
-        refuse_strangers(self.schema_, other.schema_)
+        check_common_classes(self.schema_, other.schema_)
         if self._rules() != other._rules():
             raise ValueError(f"trees by other rules cannot be merged: {self!r} and {other!r}")
         joint = self.schema_.union(other.schema_)
         stream = under(self._stream, self.schema_, joint).merged(under(other._stream, other.schema_, joint))
         profile = joined_profiles((self.schema_, self.profile_), (other.schema_, other.profile_), joint)
         merged, learner = clone(self), self._streamer(joint)
-        merged._settle(joint, Learnt(learner.model(stream), stream, profile=profile), hasattr(self, "feature_names_in_"))
+        merged._set_fitted_state(
+            joint, FitResult(learner.model(stream), stream, profile=profile), hasattr(self, "feature_names_in_")
+        )
         return merged
 
     def _rules(self) -> dict[str, Any]:
@@ -229,30 +234,32 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
     def _streamer(self, schema: Schema) -> StreamLearner:
         refuse_text(schema)
-        return self._algorithm(schema)
+        return self._tree_learner(schema)
 
-    def _algorithm(self, schema: Schema) -> StreamLearner:
+    def _tree_learner(self, schema: Schema) -> StreamLearner:
         kind = _LEARNERS[given.one_of("leaves", self.leaves, tuple(_LEARNERS))]
         return kind(
             criterion=Criterion(given.one_of("criterion", self.criterion, ("entropy", "gini"))),
             revises=given.flag("revise", self.revise),
-            confidence=given.inside("confidence", self.confidence),
+            confidence=given.open_interval("confidence", self.confidence),
             grace=given.positive("grace", self.grace),
             tie=given.finite("tie", self.tie, 0),
             max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
-            max_bins=given.whole("max_bins", self.max_bins, 8, 65_536),
+            max_bins=given.integer("max_bins", self.max_bins, 8, 65_536),
         )
 
-    def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
-        self._stream = learnt.seen
-        super()._settle(schema, learnt, has_text_names)
+    def _set_fitted_state(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
+        self._stream = learnt.statistic
+        super()._set_fitted_state(schema, learnt, has_text_names)
 
-    def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
-        seen = learnt.seen
-        if not isinstance(seen, StreamSeen):
+    def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
+        seen = learnt.statistic
+        if not isinstance(seen, StreamStatistic):
             raise ValueError("what was learnt of the stream is missing")
-        stream = seen.stream(self._algorithm(schema).settings, schema)
-        self._settle(schema, Learnt(learnt.model, stream, learnt.told, learnt.profile), has_text_names)
+        stream = seen.stream(self._tree_learner(schema).settings, schema)
+        self._set_fitted_state(
+            schema, FitResult(learnt.model, stream, learnt.fitted_attributes, learnt.profile), has_text_names
+        )
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
@@ -261,8 +268,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         seen = state.get("_stream")
         super().__setstate__(state)
-        if isinstance(seen, StreamSeen):
-            self._stream = seen.stream(self._algorithm(self.schema_).settings, self.schema_)
+        if isinstance(seen, StreamStatistic):
+            self._stream = seen.stream(self._tree_learner(self.schema_).settings, self.schema_)
 
     def rules(self, X: FrameLike = None) -> RuleSet:
         """One IF–THEN rule for each leaf, with its support and probability; of leaves that are counts.

@@ -2,6 +2,8 @@
 
 A design is learnt once and kept with the model, so that coefficients and explanations speak of the original columns.
 Features of numbers, levels and gaps come first and are dense; words of text columns come after them and are sparse.
+
+The words of a text column as features.
 """
 
 from __future__ import annotations
@@ -11,15 +13,16 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree.linear.design.array_checks import check_floats, check_integers
-from baytree.linear.design.feature_layout import VALUE, WIDE, Layout
+from baytree.data.encoding.bags import weighed
+from baytree.data.encoding.table import SparseColumns, Table, Tokens, refuse_infinite
+from baytree.data.frames.raw import FEW
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.linear.design.feature_layout import VALUE, WIDE, FeatureLayout, check_floats, check_integers
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
-from baytree.linear.design.word_features import Words
-from baytree.table.frames.raw import FEW
-from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import SparseColumns, Table, refuse_infinite
 
 _HUGE = 1e300
+
 FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
 
 
@@ -29,11 +32,11 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
     `reference` is the level left out of each nominal column, the first that occurs (-1: the column has none).
     """
 
-    layout: Layout
+    layout: FeatureLayout
     centre: np.ndarray  # float64 [n_dense]
     scale: np.ndarray  # float64 [n_features], > 0
     reference: np.ndarray  # int32 [n_columns]
-    words: tuple[Words, ...] = ()
+    words: tuple[TfidfWords, ...] = ()
 
     def __post_init__(self) -> None:
         check_floats("design", centre=self.centre, scale=self.scale)
@@ -165,7 +168,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         few = Design(self.layout.take(numbers), self.centre[numbers], self.scale[numbers], self.reference)
         dense = stacked([entries(x) for _, x in few.blocks(table)])
         parts = [SparseMatrix(dense.start, numbers.astype(np.int32)[dense.code], dense.value, len(self))]
-        for rows, feature in self.layout.marks(table):
+        for rows, feature in self.layout.one_hot_entries(table):
             start = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int64)
             parts.append(SparseMatrix(start, feature.astype(np.int32), 1 / self.scale[feature], len(self)))
         return parts
@@ -198,3 +201,18 @@ def product(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
     x [n_rows, n_features], weight [n_features, k] → [n_rows, k]
     """
     return np.matmul(x[:, None], weight)[:, 0] if len(x) <= FEW else x @ weight
+
+
+class TfidfWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"):
+    """The weights of a text column's words: a row's features are count · idf, divided by the length of that vector."""
+
+    column: int
+    idf: np.ndarray  # float64 [n_words]; 0 for a word outside the limits on documents
+    is_unit: bool = True  # otherwise not divided
+
+    def __post_init__(self) -> None:
+        check_floats("words", idf=self.idf)
+
+    def weigh(self, tokens: Tokens) -> np.ndarray:
+        """The tf-idf weight of each entry. [n_entries]"""
+        return weighed(tokens, self.idf, self.is_unit)

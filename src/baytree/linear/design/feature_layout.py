@@ -3,6 +3,8 @@
 A column of numbers (or of ranks) is one feature, a nominal column one feature per level, and a column with gaps has
 one more feature that tells where they are. A layout is learnt from no more than that; centring, scaling and the choice
 of a reference level belong to the `Design`.
+
+What the arrays of a record must be: a file could hold anything.
 """
 
 from __future__ import annotations
@@ -13,19 +15,23 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.linear.design.array_checks import check_floats, check_integers
-from baytree.table.matrices import matrices
-from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import SparseColumns, Table, Tokens, Values, is_missing, refuse_infinite
+from baytree.data.encoding.matrices import matrices
+from baytree.data.encoding.table import SparseColumns, Table, Tokens, Values, is_missing, refuse_infinite
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
 
 VALUE = -1  # the feature is the column's number or rank
+
 MISSING = -2  # the feature is 1 where the column has a gap
+
 WIDE = 2000  # features; from here on, marks are told by their place and never written side by side
+
 _TURNED = 4096  # rows whose columns are put side by side at a time, within the cache
+
 _ROWS = 2048  # rows of a block: a hundred features of them stay in the cache
 
 
-class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layout"):
+class FeatureLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layout"):
     """Features in column order, and what stands in for a gap: a number (`fill`) or a level (`mode`) per column."""
 
     source: np.ndarray  # int32 [n_features], the column of each feature, ascending
@@ -68,9 +74,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         first, last = np.searchsorted(self.source, [column, column + 1])
         return slice(int(first), int(last))
 
-    def take(self, features: np.ndarray) -> Layout:
+    def take(self, features: np.ndarray) -> FeatureLayout:
         """The layout of these features only (ascending)."""
-        return Layout(self.source[features], self.level[features], self.fill, self.mode)
+        return FeatureLayout(self.source[features], self.level[features], self.fill, self.mode)
 
     def names(self, columns: tuple[Column, ...]) -> list[str]:
         """What each feature is called: `age`, `colour=red`, `age is missing`."""
@@ -106,7 +112,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
                 self._write(out[:, bound[j] : bound[j + 1]], self.level[bound[j] : bound[j + 1]], j, column)
         return out
 
-    def marks(self, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def one_hot_entries(self, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For each column, the rows in which one of its marks is 1, and the feature that is."""
         for j, values in enumerate(table.values):
             own, level = self.of_column(j), self.level[self.of_column(j)]
@@ -142,7 +148,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
             _mark(out, np.where(gap, self.mode[column], values), levels, marks)
 
 
-def features_of(schema: Schema, ordinal: str, gaps: np.ndarray) -> Layout:
+def features_of(schema: Schema, ordinal: str, gaps: np.ndarray) -> FeatureLayout:
     """The layout of rows of a schema: all levels of nominal columns, and an indicator where a column has gaps.
 
     `gaps` tells which columns have some. bool [n_columns]
@@ -152,12 +158,12 @@ def features_of(schema: Schema, ordinal: str, gaps: np.ndarray) -> Layout:
         levels = [*_levels(column, ordinal), *([MISSING] if gaps[j] else [])]
         source += [j] * len(levels)
         level += levels
-    return Layout(
+    return FeatureLayout(
         np.array(source, np.int32), np.array(level, np.int32), np.zeros(len(schema)), np.full(len(schema), -1, np.int32)
     )
 
 
-def gaps_of(table: Table) -> np.ndarray:
+def columns_with_missing(table: Table) -> np.ndarray:
     """Which columns have missing values; an infinite one is refused on the way. bool [n_columns]"""
     if isinstance(table.values, SparseColumns):
         stored = table.values.matrix
@@ -228,3 +234,17 @@ def _mark(out: np.ndarray, codes: np.ndarray, levels: np.ndarray, marks: np.ndar
     at = position[codes]  # a code of -1 reads the last entry, which is -1
     rows = np.flatnonzero(at >= 0)
     out[rows, at[rows]] = 1.0
+
+
+def check_integers(what: str, **arrays: np.ndarray) -> None:
+    """Refuse arrays that are not flat int32."""
+    for name, array in arrays.items():
+        if array.dtype != np.int32 or array.ndim != 1:
+            raise ValueError(f"{what}: {name} must be a vector of int32")
+
+
+def check_floats(what: str, **arrays: np.ndarray) -> None:
+    """Refuse arrays that are not finite float64."""
+    for name, array in arrays.items():
+        if array.dtype != np.float64 or not np.isfinite(array).all():
+            raise ValueError(f"{what}: {name} must hold finite float64 numbers")

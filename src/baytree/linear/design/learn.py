@@ -8,21 +8,21 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from baytree.engine.parts import Parts
-from baytree.linear.design.design import Design
-from baytree.linear.design.feature_layout import VALUE, Layout, features_of
-from baytree.linear.design.look import Known, Look, Moments
-from baytree.linear.design.spread import moments_by_counts, moments_of
-from baytree.linear.design.word_features import Words
-from baytree.table.schema import Kind, Schema, Text
-from baytree.table.table import Table, is_missing
-from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, within_limits
+from baytree.data.encoding.bag_of_words import DocumentFrequency, inverse_frequency, within_limits
+from baytree.data.encoding.table import Table, is_missing
+from baytree.data.schema.column import Kind, Text
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import Partitions
+from baytree.linear.design.design import Design, TfidfWords
+from baytree.linear.design.feature_layout import VALUE, FeatureLayout, features_of
+from baytree.linear.design.moments import moments_by_counts, moments_of
+from baytree.linear.design.row_summary import KnownValues, Moments, RowSummary
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
 
 
 def learn_design(
-    rows: Parts, look: Look, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
+    rows: Partitions, look: RowSummary, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
 ) -> Design:
     """The design of these rows, each counted with its weight.
 
@@ -40,15 +40,15 @@ def learn_design(
     return msgspec.structs.replace(design, scale=scale)
 
 
-class Laid(NamedTuple):
+class LearnedLayout(NamedTuple):
     """Which features rows have, the level that each column is compared with, and the moments if they are known by then."""
 
-    layout: Layout
+    layout: FeatureLayout
     reference: np.ndarray  # int32 [n_columns]; -1 where there is none
     moments: Moments | None
 
 
-def learn_layout(rows: Parts, look: Look, *, ordinal: str, missing: str) -> Laid:
+def learn_layout(rows: Partitions, look: RowSummary, *, ordinal: str, missing: str) -> LearnedLayout:
     """The features of these rows; numbers without gaps need no more than their moments, which are told on."""
     if missing == "error":
         _refuse_gaps(rows.schema, look.gaps)
@@ -57,11 +57,11 @@ def learn_layout(rows: Parts, look: Look, *, ordinal: str, missing: str) -> Laid
         moments = look.moments or moments_of(rows, layout, look)
         fill = layout.fill.copy()
         fill[layout.source] = moments[0]
-        return Laid(msgspec.structs.replace(layout, fill=fill), np.full(len(rows.schema), -1, np.int32), moments)
-    known = rows.total(partial(Known.of, look.gaps), rows_per_part=None)
+        return LearnedLayout(msgspec.structs.replace(layout, fill=fill), np.full(len(rows.schema), -1, np.int32), moments)
+    known = rows.map_reduce(partial(KnownValues.of, look.gaps), rows_per_part=None)
     layout, reference = _with_stand_ins(rows, layout, look, known), _references(known, layout)
     is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
-    return Laid(layout.take(np.flatnonzero(~is_reference)), reference, look.moments)
+    return LearnedLayout(layout.take(np.flatnonzero(~is_reference)), reference, look.moments)
 
 
 def _positive(spread: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ def _refuse_gaps(schema: Schema, gaps: np.ndarray) -> None:
         raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")
 
 
-def _with_stand_ins(rows: Parts, layout: Layout, look: Look, known: Known) -> Layout:
+def _with_stand_ins(rows: Partitions, layout: FeatureLayout, look: RowSummary, known: KnownValues) -> FeatureLayout:
     """The mean of each column of numbers, and the commonest level of each other one, in place of a gap.
 
     All columns get theirs: a gap may come for the first time with a row to be predicted.
@@ -86,7 +86,7 @@ def _with_stand_ins(rows: Parts, layout: Layout, look: Look, known: Known) -> La
     gappy = [int(j) for j in numbers if look.gaps[j] and known.weight[j] > 0]
     if gappy:
         middle, weight = known.number[gappy] / 2, known.weight[gappy]
-        fill[gappy] = 2 * (middle + rows.total(partial(_mean_of_known, gappy, middle, weight), rows_per_part=None))
+        fill[gappy] = 2 * (middle + rows.map_reduce(partial(_mean_of_known, gappy, middle, weight), rows_per_part=None))
     for j in sorted(set(range(len(mode))) - set(numbers)):
         if known.weight[j] > 0:
             mode[j] = int(np.argmax(known.levels[j]))
@@ -104,7 +104,7 @@ def _about(table: Table, column: int, middle: float, weight: float) -> float:
     return float(table.weight * known / weight @ np.where(known, values / 2 - middle, 0.0))
 
 
-def _references(known: Known, layout: Layout) -> np.ndarray:
+def _references(known: KnownValues, layout: FeatureLayout) -> np.ndarray:
     """The first level of each nominal column that occurs. int32 [n_columns]"""
     reference = np.full(layout.n_columns, -1, np.int32)
     for j in np.unique(layout.source[layout.level >= 0]):
@@ -112,18 +112,18 @@ def _references(known: Known, layout: Layout) -> np.ndarray:
     return reference
 
 
-def _words(rows: Parts, column: int) -> Words:
+def _words(rows: Partitions, column: int) -> TfidfWords:
     """The idf of each word, 0 for one outside the limits on documents."""
     known = rows.schema.columns[column]
     options = known.text or Text()
-    frequency = rows.total(
+    frequency = rows.map_reduce(
         lambda table: DocumentFrequency.of(known.levels, table.values[column], table.weight), rows_per_part=None
     )
-    return Words(column, within_limits(frequency, options) * inverse_frequency(frequency), options.norm is not None)
+    return TfidfWords(column, within_limits(frequency, options) * inverse_frequency(frequency), options.norm is not None)
 
 
-def _word_spreads(rows: Parts, design: Design, total: float) -> list[np.ndarray]:
-    mean, square = rows.total(partial(_word_sums, design), rows_per_part=None) / total
+def _word_spreads(rows: Partitions, design: Design, total: float) -> list[np.ndarray]:
+    mean, square = rows.map_reduce(partial(_word_sums, design), rows_per_part=None) / total
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))
     return np.split(spread, np.cumsum([len(text.idf) for text in design.words])[:-1])
 

@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.limits.intervals import JEFFREYS, log_amount_moments, no_interval, score_intervals
-from baytree.linear.discriminant.from_scatter import class_correlations, inverse_factor, sphering
-from baytree.linear.discriminant.pooled import Choice, Pooled, class_divisor, divisor, pool
-from baytree.linear.model import NEVER
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column
+from baytree.linear.discriminant.covariance import DiscriminantOptions, PooledCovariance, class_divisor, divisor, pool
+from baytree.linear.discriminant.derive import class_correlations, inverse_factor, sphering
+from baytree.linear.linear_model import LOG_ZERO
 from baytree.linear.scatter.scatter import Scatter
-from baytree.table.schema import Column
-from baytree.table.table import Table
+from baytree.uncertainty.intervals import JEFFREYS, log_amount_moments, no_interval, score_intervals
 
 
-def linear_intervals(table: Table, seen: Scatter, choice: Choice, columns: tuple[Column, ...], level: float) -> np.ndarray:
+def linear_intervals(
+    table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], level: float
+) -> np.ndarray:
     """Of the probability of each class under one covariance. [n_rows, n_classes, 2]"""
     pooled = _ready(seen, choice, columns)
     sphere = sphering(pooled, columns)
@@ -41,7 +43,7 @@ def linear_intervals(table: Table, seen: Scatter, choice: Choice, columns: tuple
 
 
 def quadratic_intervals(
-    table: Table, seen: Scatter, choice: Choice, columns: tuple[Column, ...], level: float
+    table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], level: float
 ) -> np.ndarray:
     """Of the probability of each class under a covariance each. [n_rows, n_classes, 2]"""
     pooled = _ready(seen, choice, columns)
@@ -63,24 +65,24 @@ def quadratic_intervals(
     return out
 
 
-def _ready(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
+def _ready(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> PooledCovariance:
     if np.any(choice.shrinkage):
         raise no_interval("a covariance that was shrunk is off by an amount that nobody knows; set shrinkage=None")
     return pool(seen, choice, columns)
 
 
-def _rows(pooled: Pooled) -> np.ndarray:
+def _rows(pooled: PooledCovariance) -> np.ndarray:
     return np.maximum(pooled.seen.weight, 1e-300)
 
 
-def _priors(pooled: Pooled, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
+def _priors(pooled: PooledCovariance, choice: DiscriminantOptions) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of the logarithm of each class's prior; of a class that was never seen, that it never is."""
     weight = pooled.seen.weight
     if choice.priors is None:
         mean, variance = log_amount_moments(weight + JEFFREYS)
     else:
         mean, variance = np.log(np.maximum(choice.priors, 1e-300)), np.zeros(len(weight))
-    return np.where(pooled.prior > 0, mean, NEVER), np.where(pooled.prior > 0, variance, 0.0)
+    return np.where(pooled.prior > 0, mean, LOG_ZERO), np.where(pooled.prior > 0, variance, 0.0)
 
 
 def _log_det_moments(nu: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:

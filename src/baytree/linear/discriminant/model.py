@@ -1,27 +1,33 @@
-"""What discriminant analysis learns: Gaussian classes, with one covariance (linear scores) or one each (quadratic)."""
+"""What discriminant analysis learns: Gaussian classes, with one covariance (linear scores) or one each (quadratic).
+
+Rows drawn from a discriminant model: a class by its prior, features by its Gaussian, columns by their kind.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from baytree.base.model import Explanation, softmax
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column
+from baytree.data.schema.schema import Schema
+from baytree.display.results import frame_of
 from baytree.linear.coefficients import coefficient_table
-from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.design import Design, product
-from baytree.linear.ledgers import ledgers
-from baytree.linear.model import NEVER, LinearModel
-from baytree.model import Explanation, softmax
+from baytree.linear.design.feature_layout import MISSING, VALUE, check_floats
+from baytree.linear.linear_model import LOG_ZERO, LinearModel, explain_linear
 from baytree.summary.linear import LinearSummary, QuadraticSummary
-from baytree.table.schema import Schema
-from baytree.table.table import Table
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
 MOST_COVARIANCES = 40  # features whose covariances are told
+
 _FLAT = 1e-8  # of a correlation: directions of no spread, along which nothing is measured
+
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
 
 
@@ -53,13 +59,13 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """The features."""
         return self.linear.design
 
-    def answers(self, table: Table) -> np.ndarray:
+    def predict(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
-        return self.linear.answers(table)
+        return self.linear.predict(table)
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""
-        return ledgers(table, *self.linear.effects(table), self.answers(table))
+        return explain_linear(table, *self.linear.effects(table), self.predict(table))
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
@@ -117,7 +123,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
                 out[rows, k] = self.start[k] - _half_square(product(x - self.mean[k], self.whiten[k].T))
         return out
 
-    def answers(self, table: Table) -> np.ndarray:
+    def predict(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
         return softmax(self.scores(table))
 
@@ -139,11 +145,11 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class; a pair of columns shares what both add together."""
-        return ledgers(table, *self.effects(table), self.answers(table))
+        return explain_linear(table, *self.effects(table), self.predict(table))
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
-        from baytree.linear.formula import quadratic
+        from baytree.linear.discriminant.formula import quadratic
 
         return quadratic("quadratic discriminant analysis", self, schema)
 
@@ -170,4 +176,50 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
 def _half_square(x: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
-        return np.minimum(np.einsum("ij,ij->i", x, x) / 2, -NEVER)
+        return np.minimum(np.einsum("ij,ij->i", x, x) / 2, -LOG_ZERO)
+
+
+def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n: int, random: np.random.Generator) -> Any:
+    """A frame of n rows with their classes."""
+    label = random.choice(len(model.prior), size=n, p=model.prior)
+    x = np.empty((n, len(model.design)))
+    for k in np.unique(label):
+        own = np.flatnonzero(label == k)
+        noise = random.standard_normal((len(own), x.shape[1]))
+        x[own] = model.mean[k] + noise @ _root(model, int(k)).T
+    x = x * model.design.scale + model.design.centre
+    columns = {c.name: _column(x, model.design, j, c) for j, c in enumerate(schema.columns)}
+    columns[schema.target.name] = np.array(schema.classes, dtype=object)[label]
+    return frame_of(columns)
+
+
+def _root(model: LinearDiscriminant | QuadraticDiscriminant, k: int) -> np.ndarray:
+    """A square root of the class's covariance in standard units."""
+    if isinstance(model, QuadraticDiscriminant):
+        varies = model.whiten[k].diagonal() > UNSEEN
+        return np.where(varies[:, None], np.linalg.inv(model.whiten[k]), 0.0)
+    root, vector = np.linalg.eigh(model.correlation)
+    return vector * np.sqrt(np.maximum(root, 0.0))
+
+
+def _column(x: np.ndarray, design: Design, j: int, column: Column) -> np.ndarray:
+    """The column that these features come from: a number, the nearest rank, or the level with the largest mark."""
+    own = design.layout.of_column(j)
+    level = design.layout.level[own]
+    x = x[:, own]
+    if (level == VALUE).any():
+        number = x[:, level == VALUE][:, 0]
+        values = number if not column.levels else _named(np.clip(np.rint(number), 0, len(column.levels) - 1), column)
+    else:
+        marks = np.flatnonzero(level >= 0)
+        rest = 1 - x[:, marks].sum(axis=1, keepdims=True)
+        codes = np.append(design.reference[j], level[marks])
+        values = _named(codes[np.hstack([rest, x[:, marks]]).argmax(axis=1)], column)
+    gap = (x[:, level == MISSING] > 0.5).any(axis=1)
+    values = values.copy()
+    values[gap] = np.nan if values.dtype.kind == "f" else None
+    return values
+
+
+def _named(codes: np.ndarray, column: Column) -> np.ndarray:
+    return np.array(column.levels, dtype=object)[codes.astype(int)]

@@ -9,105 +9,114 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree.linear.elastic_net import solve
+from baytree.linear.linear_model import LOG_ZERO, LinearModel, Link
+from baytree.linear.logistic.build_rows import Rows
+from baytree.linear.logistic.few_rows import are_few
 from baytree.linear.logistic.model import LogisticModel
-from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.rows.dense_rows import DenseRows
-from baytree.linear.logistic.rows.task_rows import Rows
-from baytree.linear.logistic.solvers.few_rows import are_few
-from baytree.linear.logistic.solvers.gradient import gradient_descent, safe_rate
-from baytree.linear.logistic.solvers.newton import newton
-from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
-from baytree.linear.logistic.solvers.signs import optimum_under_signs
-from baytree.linear.logistic.solvers.solve import optimum
-from baytree.linear.logistic.task import Task, penalty_of, strength
-from baytree.linear.model import NEVER, LinearModel, Link
-from baytree.linear.quadratic import solve
+from baytree.linear.logistic.newton import newton
+from baytree.linear.logistic.objective import Penalty, Solution, Tolerance
+from baytree.linear.logistic.problem import LogisticOptions, LogisticProblem, lambda_value, penalty_of
+from baytree.linear.logistic.rows import DenseRows
+from baytree.linear.logistic.sign_constraints import solve_with_sign_constraints
+from baytree.linear.logistic.solvers import gradient_descent, minimize, safe_rate
 
-_AIM = Aim(1e-10, 100, 1e-16)  # steps that leave a share of what is wrong go on until rounding is all that is left
+_AIM = Tolerance(1e-10, 100, 1e-16)  # steps that leave a share of what is wrong go on until rounding is all that is left
+
 _ABOVE_ROUNDING = 1 + 1e-12
+
 _SMALL = 1_000_000  # numbers in the rows, once per class
+
 _NEAREST = 1e-8  # of the tolerance
 
 
-def strongest(task: Task, options: Options) -> float:
+def max_lambda(task: LogisticProblem, options: LogisticOptions) -> float:
     """The smallest λ at which a lasso keeps no column: max |gradient| / factor at the intercepts alone."""
-    start = optimum(task.rows, Penalty(np.append(np.full(task.rows.q - 1, 1e12), 0.0), np.zeros(task.rows.q)), _AIM)
+    start = minimize(task.rows, Penalty(np.append(np.full(task.rows.q - 1, 1e12), 0.0), np.zeros(task.rows.q)), _AIM)
     theta = np.zeros_like(start.theta)
     theta[:, -1] = start.theta[:, -1]
-    gradient = np.abs(task.rows.slope(theta).gradient).max(axis=0)[:-1]
-    return _ABOVE_ROUNDING * float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
+    gradient = np.abs(task.rows.loss_gradient(theta).gradient).max(axis=0)[:-1]
+    return _ABOVE_ROUNDING * float((gradient / task.penalty_factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
 
 
-def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
+def fit_task(
+    task: LogisticProblem,
+    options: LogisticOptions,
+    penalty: Penalty,
+    start: Solution | None = None,
+    aim: Tolerance | None = None,
+) -> Solution:
     """The optimum of one multinomial (or two-class) problem by the chosen solver, within an aim or as near as it comes."""
 
-    def solve(rows: Rows, own: Penalty, near: Fit | None) -> Fit:
+    def solve(rows: Rows, own: Penalty, near: Solution | None) -> Solution:
         return _fit_rows(rows, options, own, near, aim)
 
-    return optimum_under_signs(task.rows, penalty, task.signs, solve, start)
+    return solve_with_sign_constraints(task.rows, penalty, task.signs, solve, start)
 
 
-def _fit_rows(rows: Rows, options: Options, penalty: Penalty, start: Fit | None, aim: Aim | None) -> Fit:
-    given, aim = aim, aim or Aim.of(options.tol, options.max_iter, penalty)
+def _fit_rows(
+    rows: Rows, options: LogisticOptions, penalty: Penalty, start: Solution | None, aim: Tolerance | None
+) -> Solution:
+    given, aim = aim, aim or Tolerance.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
-        fit = optimum(rows, penalty, aim, start, options.solver)
+        fit = minimize(rows, penalty, aim, start, options.solver)
         return fit if given else _closer(rows, penalty, aim, fit)
     theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
     rate = safe_rate(rows, penalty) if options.learning_rate is None else options.learning_rate
     return gradient_descent(rows, penalty, theta, aim, rate)
 
 
-def _closer(rows: Rows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
+def _closer(rows: Rows, penalty: Penalty, aim: Tolerance, fit: Solution) -> Solution:
     """The optimum as near as doubles come: for few rows a step more costs nothing, and laws hold to the last digits."""
     left = aim.max_iter - fit.n_iter
-    is_by_newton = isinstance(rows, DenseRows) and (fit.curvature is not None or are_few(rows))
+    is_by_newton = isinstance(rows, DenseRows) and (fit.hessian is not None or are_few(rows))
     is_small = rows.k * rows.n_rows * (rows.q - 1) <= _SMALL
-    if not (is_by_newton and is_small) or fit.is_separable or fit.violation > aim.tol or left < 1:
+    if not (is_by_newton and is_small) or fit.is_separable or fit.kkt_violation > aim.tol or left < 1:
         return fit
-    last = newton(rows, penalty, fit.theta, Aim(aim.tol, left, _NEAREST * aim.tol), fit.curvature)
+    last = newton(rows, penalty, fit.theta, Tolerance(aim.tol, left, _NEAREST * aim.tol), fit.hessian)
     track = fit.losses + last.losses[1:]
     return msgspec.structs.replace(last, n_iter=fit.n_iter + last.n_iter, losses=track, is_separable=False)
 
 
-def lambdas_to(task: Task, options: Options, count: int) -> np.ndarray:
+def lambda_grid(task: LogisticProblem, options: LogisticOptions, count: int) -> np.ndarray:
     """Falling strengths, evenly apart in logs, from the one that keeps no column to the user's own."""
-    top, end = strongest(task, options), strength(task, options)
+    top, end = max_lambda(task, options), lambda_value(task, options)
     return np.geomspace(top, end, count) if 0 < end < top and count > 1 else np.array([end])
 
 
-def fits_along(task: Task, options: Options, lambdas: np.ndarray) -> list[Fit]:
+def fit_path(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray) -> list[Solution]:
     """The solution at each strength to within `tol`, warm-started by the one before."""
-    fits: list[Fit] = []
-    aim = Aim(options.tol, options.max_iter, options.tol)
+    fits: list[Solution] = []
+    aim = Tolerance(options.tol, options.max_iter, options.tol)
     for lambda_ in lambdas:
         penalty = penalty_of(task, options, float(lambda_))
         fits.append(fit_task(task, options, penalty, fits[-1] if fits else None, aim))
     return fits
 
 
-def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
+def model_of(task: LogisticProblem, options: LogisticOptions, fits: list[Solution]) -> LogisticModel:
     """The model of the solutions: one, or one per class against the rest."""
     penalty = penalty_of(task, options)
     if len(fits) > 1:
         return _model(task, _kept(np.vstack([fit.theta for fit in fits]), options), "ovr", None)
     covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
-    theta = _kept(settled(fits[0].theta, penalty), options)
+    theta = _kept(center_coefficients(fits[0].theta, penalty), options)
     model = _model(task, theta, "sigmoid" if task.rows.k == 1 else "softmax", covariance)
     return msgspec.structs.replace(model, bound=bound_of(task, penalty, theta)) if task.signs.any() else model
 
 
-def bound_of(task: Task, penalty: Penalty, theta: np.ndarray) -> np.ndarray:
+def bound_of(task: LogisticProblem, penalty: Penalty, theta: np.ndarray) -> np.ndarray:
     """The features that would have the other sign if they might: the objective falls beyond their bound. int32"""
-    fall = task.signs * task.rows.slope(theta).gradient[0] - penalty.lasso
+    fall = task.signs * task.rows.loss_gradient(theta).gradient[0] - penalty.lasso
     return np.flatnonzero((task.signs != 0) & (theta[0] == 0) & (fall > 0)).astype(np.int32)
 
 
-def _kept(theta: np.ndarray, options: Options) -> np.ndarray:
+def _kept(theta: np.ndarray, options: LogisticOptions) -> np.ndarray:
     """The coefficients, the constant exactly 0 where there is to be none."""
     return theta * np.append(np.ones(theta.shape[1] - 1), 0.0) if options.constant == np.inf else theta
 
 
-def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
+def center_coefficients(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
     """The symmetric one of equal solutions: intercepts sum to 0, and unpenalised or lasso coefficients are centred too.
 
     Adding a number to a feature's coefficients in all classes changes no probability. A ridge makes them sum to 0; the
@@ -123,7 +132,7 @@ def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
     return theta
 
 
-def covariance_of(task: Task, fit: Fit) -> np.ndarray:
+def covariance_of(task: LogisticProblem, fit: Solution) -> np.ndarray:
     """The covariance of unpenalised coefficients in standard units, those of the first class (of three or more) fixed.
 
     The inverse of the observed information, Σ weight · curvature; what is at its bound is taken as given, and has none.
@@ -131,7 +140,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     is_bound = (task.signs != 0) & (fit.theta == 0).all(axis=0)
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
-    curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # without a penalty: at the end
+    curvature = task.rows.hessian(fit.theta) if fit.hessian is None else fit.hessian  # without a penalty: at the end
     first = task.rows.q if task.rows.k > 1 else 0
     reduced = curvature[first:, first:]
     if not is_bound.any():
@@ -141,7 +150,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     return covariance
 
 
-def _model(task: Task, theta: np.ndarray, link: Link, covariance: np.ndarray | None) -> LogisticModel:
+def _model(task: LogisticProblem, theta: np.ndarray, link: Link, covariance: np.ndarray | None) -> LogisticModel:
     """The model of these coefficients, for all declared classes; one that never occurred has probability 0."""
     weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
     if len(task.present) < task.n_classes or len(task.present) == 1:
@@ -150,12 +159,14 @@ def _model(task: Task, theta: np.ndarray, link: Link, covariance: np.ndarray | N
     return LogisticModel(linear, np.zeros((0, 0)) if covariance is None else covariance, task.total)
 
 
-def _for_all(task: Task, weight: np.ndarray, intercept: np.ndarray, link: Link) -> tuple[np.ndarray, np.ndarray, Link]:
+def _for_all(
+    task: LogisticProblem, weight: np.ndarray, intercept: np.ndarray, link: Link
+) -> tuple[np.ndarray, np.ndarray, Link]:
     p = weight.shape[1]
     if link == "sigmoid":  # as two scores, the first 0
         weight, intercept = np.vstack([np.zeros(p), weight[0]]), np.append(0.0, intercept)
         link = "softmax"
     own = len(task.present)
-    every, start = np.zeros((task.n_classes, p)), np.full(task.n_classes, NEVER)
+    every, start = np.zeros((task.n_classes, p)), np.full(task.n_classes, LOG_ZERO)
     every[task.present], start[task.present] = weight[:own], intercept[:own]
     return every, start, link

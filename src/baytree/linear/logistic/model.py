@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.limits.intervals import no_interval, score_intervals
+from baytree.base.model import Explanation
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
-from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.design import Design
-from baytree.linear.ledgers import ledgers
-from baytree.linear.model import LinearModel
-from baytree.model import Explanation
+from baytree.linear.design.feature_layout import check_floats, check_integers
+from baytree.linear.linear_model import LinearModel, explain_linear
 from baytree.summary.linear import LinearSummary
-from baytree.table.schema import Schema
-from baytree.table.table import Table
+from baytree.uncertainty.intervals import no_interval, score_intervals
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
@@ -61,9 +60,9 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """The features."""
         return self.linear.design
 
-    def answers(self, table: Table) -> np.ndarray:
+    def predict(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
-        return self.linear.answers(table)
+        return self.linear.predict(table)
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Of the probability of each class, by the covariance of the coefficients. [n_rows, n_classes, 2]"""
@@ -94,7 +93,7 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""
-        return ledgers(table, *self.linear.effects(table), self.answers(table))
+        return explain_linear(table, *self.linear.effects(table), self.predict(table))
 
     def coefficients(self, schema: Schema, level: float = 0.95) -> CoefficientTable:
         """The coefficients in original and standard units, and how sure they are."""

@@ -7,26 +7,23 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from baytree.engine.blas import at_most, one_blas_thread
-from baytree.engine.parts import Parts
-from baytree.engine.rounds.outliers import Outliers
-from baytree.engine.threads import added
-from baytree.folds.cv import Splitter
-from baytree.learner import Additive, Learnt
-from baytree.linear.curve import choose
-from baytree.linear.design.feature_layout import MISSING, VALUE, Layout
-from baytree.linear.regression.descent import LEAST_SHARE, strongest
-from baytree.linear.regression.fold_products import in_folds, products_of_folds
-from baytree.linear.regression.from_products import derive, path_along
-from baytree.linear.regression.held_out_error import held_out_errors
-from baytree.linear.regression.leverage import without_each
-from baytree.linear.regression.model import Regression
-from baytree.linear.regression.normal_equations import Normal, normal_equations
-from baytree.linear.regression.options import Options
-from baytree.linear.regression.statistic import Products
-from baytree.table.schema import Kind, Schema
-from baytree.table.table import Table
-from baytree.table.weights import within_doubles
+from baytree.base.learner import FitResult, MergeableLearner
+from baytree.data.encoding.labels import within_doubles
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+from baytree.engine.outliers import Outliers
+from baytree.engine.partitions import Partitions
+from baytree.folds.splitters import Splitter
+from baytree.linear.design.feature_layout import MISSING, VALUE, FeatureLayout
+from baytree.linear.regression.derive import derive, leave_one_out, path_along
+from baytree.linear.regression.elastic_net import LEAST_SHARE, held_out_errors, max_lambda
+from baytree.linear.regression.model import RegressionModel
+from baytree.linear.regression.normal_equations import NormalEquations, RegressionOptions, normal_equations
+from baytree.linear.regression.statistic import CrossProducts, in_folds, products_of_folds
+from baytree.linear.regularization_path import choose
+from baytree.parallel.blas import at_most, one_blas_thread
+from baytree.parallel.threads import sum_in_order
 
 _FAR_DOWN, _NEAR = 1e-4, 1e-2  # the weakest penalty of a path beside the strongest: more rows than features, or fewer
 
@@ -41,56 +38,56 @@ def refuse_text(schema: Schema) -> None:
 
 
 @dataclass(frozen=True)
-class LeastSquares(Additive):
+class LinearRegressionLearner(MergeableLearner):
     """Linear regression as a function of one statistic, with or without a penalty."""
 
-    options: Options
+    options: RegressionOptions
 
-    def observe(self, table: Table) -> Products:
+    def observe(self, table: Table) -> CrossProducts:
         """Weight, means and products of the features and the target."""
-        seen = Products.of(within_doubles(table))
+        seen = CrossProducts.of(within_doubles(table))
         _refuse_gaps(seen.scatter.layout, table.schema, self.options)
         return seen
 
-    def total(self, rows: Parts) -> Products:
+    def observe_all(self, rows: Partitions) -> CrossProducts:
         """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within.
 
         Warns of columns that one far value has made useless.
         """
         outliers = Outliers(rows)
-        seen = rows.total(self.observe, rows_per_part=None)
+        seen = rows.map_reduce(self.observe, rows_per_part=None)
         _warn(seen, outliers)
         return seen
 
-    def derive(self, seen: Products, schema: Schema) -> Regression:
+    def derive(self, seen: CrossProducts, schema: Schema) -> RegressionModel:
         """The model of these statistics."""
         with one_blas_thread():
             return derive(seen, schema, self.options)
 
-    def leave_one_out(self, rows: Parts) -> np.ndarray:
+    def leave_one_out(self, rows: Partitions) -> np.ndarray:
         """The number of each row under the model of all other rows. [n_rows]"""
         table = within_doubles(rows.gather())
         with at_most(rows.n_jobs):
-            return without_each(table, self.observe(table), self.options)
+            return leave_one_out(table, self.observe(table), self.options)
 
 
 @dataclass(frozen=True)
-class LeastSquaresCV:
+class LinearRegressionCVLearner:
     """Linear regression at the strength of least held-out error, or the strongest within one standard error of it."""
 
-    options: Options
+    options: RegressionOptions
     lambdas: np.ndarray | int  # strengths, or how many
     Cs: np.ndarray | None  # values of C in their place
     cv: int | Splitter | str | float | np.ndarray  # what `read_cv` takes, or the fold of each row
     rule: str = "min"
 
-    def learn(self, rows: Parts) -> Learnt:
+    def learn(self, rows: Partitions) -> FitResult:
         """The model at the chosen strength, the curve and the path that led to it."""
         with at_most(rows.n_jobs):
-            rows = rows.changed(within_doubles)
+            rows = rows.map_partitions(within_doubles)
             outliers = Outliers(rows)
             folds = products_of_folds(*in_folds(rows, self.cv))
-            total = added(folds)
+            total = sum_in_order(folds)
             _refuse_gaps(total.scatter.layout, rows.schema, self.options)
             _warn(total, outliers)
             normal = normal_equations(total, rows.schema, self.options)
@@ -100,27 +97,27 @@ class LeastSquaresCV:
             model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
             path = path_along(normal, self.options, lambdas, rows.schema)
         strength = {"lambda_": lambda_, "C_": float(1 / normal.weight / lambda_)}
-        return Learnt(model, told={"curve_": curve, "path_": path, **strength})
+        return FitResult(model, fitted_attributes={"curve_": curve, "path_": path, **strength})
 
-    def _strengths(self, normal: Normal) -> np.ndarray:
+    def _strengths(self, normal: NormalEquations) -> np.ndarray:
         """The strengths to choose from, falling."""
         if self.Cs is not None:
             return np.maximum(np.sort(1 / normal.weight / self.Cs)[::-1], 1e-300)
         if not isinstance(self.lambdas, int):
             return np.sort(self.lambdas)[::-1]
-        top = strongest(normal, self.options) or 1.0
+        top = max_lambda(normal, self.options) or 1.0
         end = top * (_FAR_DOWN if normal.weight > normal.n_features else _NEAR)
         return np.geomspace(top, end if self.options.l1_share else end * LEAST_SHARE, self.lambdas)
 
 
-def _warn(seen: Products, outliers: Outliers) -> None:
+def _warn(seen: CrossProducts, outliers: Outliers) -> None:
     """Tell of columns whose spread is one far value's alone."""
     layout = seen.scatter.layout
     is_value = (layout.level == VALUE) & (layout.source < len(outliers.rows.schema))
     outliers.warn(layout.source[is_value], seen.scatter.deviations()[is_value])
 
 
-def _refuse_gaps(layout: Layout, schema: Schema, options: Options) -> None:
+def _refuse_gaps(layout: FeatureLayout, schema: Schema, options: RegressionOptions) -> None:
     """Raises an error where gaps are one."""
     if options.missing == "error" and (layout.level == MISSING).any():
         name = schema.columns[int(layout.source[np.argmax(layout.level == MISSING)])].name

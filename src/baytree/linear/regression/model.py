@@ -1,4 +1,7 @@
-"""What linear regression learns: a linear score that is the answer, how sure it is, and how well it fits."""
+"""What linear regression learns: a linear score that is the answer, how sure it is, and how well it fits.
+
+The table of a linear regression's coefficients: estimates in original units and, of least squares, how sure they are.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,23 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.limits.intervals import mean_intervals, no_interval
-from baytree.linear.design.array_checks import check_floats, check_integers
+from baytree.base.model import Explanation
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
+from baytree.linear.coefficients import FeatureTable, references_of, standard_errors
 from baytree.linear.design.design import Design
-from baytree.linear.ledgers import ledgers
-from baytree.linear.model import LinearModel
-from baytree.linear.regression.quality import Quality
-from baytree.model import Explanation
-from baytree.summary.linear import RegressionSummary
-from baytree.table.schema import Schema
-from baytree.table.table import Table
+from baytree.linear.design.feature_layout import check_floats, check_integers
+from baytree.linear.linear_model import LinearModel, explain_linear
+from baytree.linear.regression.fit_quality import FitQuality, t_quantile, two_sided_p
+from baytree.rendering.linear_text import slope_lines
+from baytree.summary.linear import RegressionSummary, Slope
+from baytree.uncertainty.intervals import mean_intervals, no_interval
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
-    from baytree.linear.regression.slopes import SlopeTable
 
 
-class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="regression"):
+class RegressionModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="regression"):
     """A linear regression: intercept + features @ weight.
 
     `covariance` is that of the coefficients, the constant last, in standard units of features and target; 0 for features
@@ -34,7 +37,7 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
     linear: LinearModel
     covariance: np.ndarray  # float64 [n_features + 1, n_features + 1] or [0, 0]
     collinear: np.ndarray  # int32, features that follow from earlier ones
-    quality: Quality
+    quality: FitQuality
     lambda_: float | None = None  # the strength of the penalty, where there is one
     l1_share: float = 0.0
 
@@ -60,9 +63,9 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
         """The features."""
         return self.linear.design
 
-    def answers(self, table: Table) -> np.ndarray:
+    def predict(self, table: Table) -> np.ndarray:
         """The expected number. [n_rows, 1]"""
-        return self.linear.answers(table)
+        return self.linear.predict(table)
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Of the expected number, by the covariance of the coefficients. [n_rows, 1, 2]"""
@@ -70,7 +73,7 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
             raise no_interval(
                 "the coefficients have no standard errors: they were penalised, or no rows are left to tell them from"
             )
-        answers, variance = self.answers(table), np.empty((len(table), 1))
+        answers, variance = self.predict(table), np.empty((len(table), 1))
         for rows, x in self.design.blocks(table):
             x = np.column_stack([x, np.ones(len(x))])
             variance[rows, 0] = np.einsum("ni,ni->n", x @ self.covariance, x)
@@ -78,11 +81,10 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the number."""
-        return ledgers(table, *self.linear.effects(table), self.answers(table))
+        return explain_linear(table, *self.linear.effects(table), self.predict(table))
 
-    def coefficients(self, schema: Schema, level: float = 0.95) -> SlopeTable:
+    def coefficients(self, schema: Schema, level: float = 0.95) -> RegressionTable:
         """The coefficients in original and standard units, and how sure they are."""
-        from baytree.linear.regression.slopes import slope_table
 
         return slope_table(self, schema, level)
 
@@ -94,6 +96,77 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
 
     def summary(self, schema: Schema) -> RegressionSummary:
         """The coefficients, how sure they are, and how well they fit."""
-        from baytree.linear.regression.slopes import summary_of
 
         return summary_of(self, schema)
+
+
+class RegressionTable(FeatureTable, frozen=True):
+    """The coefficients of a linear regression; prints as a table."""
+
+    level: float = 0.95  # of the intervals
+
+    def __str__(self) -> str:
+        return "\n".join(slope_lines(self.rows, self.references, self.level))
+
+
+def slope_table(model: RegressionModel, schema: Schema, level: float) -> RegressionTable:
+    """The coefficients, the intercept first, with standard errors, t, p and intervals of this level."""
+    linear, quality = model.linear, model.quality
+    raw, start = linear.in_original_units()
+    estimate = np.append(start, raw[0])
+    error = standard_errors(linear, model.covariance, (1, len(estimate)))[0] * quality.deviation
+    names = ["(intercept)", *linear.design.names(schema.columns)]
+    columns = ["", *(schema.columns[j].name for j in linear.design.source)]
+    importance = np.append(linear.intercept, linear.weight[0])
+    within = t_quantile(level, quality.degrees) if quality.degrees else 0.0
+    rows = [
+        _slope(Slope(names[f], columns[f], float(estimate[f]), float(importance[f])), float(error[f]), within, quality)
+        for f in range(len(names))
+    ]
+    return RegressionTable(tuple(rows), references_of(linear, schema), level)
+
+
+def summary_of(model: RegressionModel, schema: Schema) -> RegressionSummary:
+    """The coefficients and how well they fit."""
+    table, quality = slope_table(model, schema, 0.95), model.quality
+    return RegressionSummary(
+        schema.target.name,
+        table.rows,
+        table.references,
+        collinear_names(model, schema),
+        quality.weight,
+        quality.r2,
+        table.level,
+        quality.adjusted_r2,
+        quality.residual_error,
+        quality.degrees or None,
+        quality.f,
+        quality.f_p,
+        quality.log_likelihood,
+        quality.aic,
+        quality.bic,
+        quality.is_perfect,
+        None if model.lambda_ is None else _in_words(model),
+    )
+
+
+def collinear_names(model: RegressionModel, schema: Schema) -> tuple[str, ...]:
+    """The features that follow from earlier ones."""
+    names = model.linear.design.names(schema.columns)
+    return tuple(names[f] for f in model.collinear)
+
+
+def _slope(line: Slope, error: float, within: float, quality: FitQuality) -> Slope:
+    if not error > 0:
+        return line
+    t = line.estimate / error
+    low, high = line.estimate - within * error, line.estimate + within * error
+    return Slope(
+        line.feature, line.column, line.estimate, line.importance, error, t, two_sided_p(t, quality.degrees), (low, high)
+    )
+
+
+def _in_words(model: RegressionModel) -> str:
+    share = model.l1_share
+    name = {0.0: "ridge", 1.0: "lasso"}.get(share, f"elastic net, {share:g} of it lasso")
+    return f"{name} with λ = {model.lambda_:.4g}"

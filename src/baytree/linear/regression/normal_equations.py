@@ -1,26 +1,41 @@
-"""The normal equations in standard units: correlations of the features with each other and with the target."""
+"""The normal equations in standard units: correlations of the features with each other and with the target.
+
+The statistic of the features that are fitted: ranks, gaps filled and marked, no reference levels.
+
+What users of linear regression can choose, checked.
+"""
 
 from __future__ import annotations
 
 import msgspec
 import numpy as np
 
+from baytree.data.schema.column import Column
+from baytree.data.schema.schema import Schema
 from baytree.linear.design.design import Design
-from baytree.linear.design.feature_layout import VALUE
-from baytree.linear.model import LinearModel
-from baytree.linear.regression.fitted_features import coded
-from baytree.linear.regression.options import Options
-from baytree.linear.regression.statistic import Products
-from baytree.linear.scatter.scatter import Scatter
-from baytree.linear.scatter.standard import as_double, design_of, divisible, warn_of_columns
-from baytree.linear.scatter.target import with_target
-from baytree.table.schema import Schema
+from baytree.linear.design.feature_layout import MISSING, VALUE, FeatureLayout
+from baytree.linear.linear_model import LinearModel
+from baytree.linear.regression.statistic import CrossProducts
+from baytree.linear.scatter.observe import with_target
+from baytree.linear.scatter.scatter import Scatter, keys_of, refilled
+from baytree.linear.scatter.transform import (
+    as_double,
+    by_rank,
+    commonest,
+    design_of,
+    divisible,
+    gaps_as_levels,
+    impute_mean,
+    warn_of_columns,
+    without_references,
+)
 
 _MOST = np.finfo(np.float64).max
+
 _ROUNDING = 1e-13  # of a square or a share of rows: what adding and taking away leaves of a feature that does not vary
 
 
-class Normal(msgspec.Struct, frozen=True):
+class NormalEquations(msgspec.Struct, frozen=True):
     """gram · b = right, where b is what a standard deviation of a feature changes, in standard deviations of the target."""
 
     coded: Scatter  # of the features and, last, of the target
@@ -56,7 +71,7 @@ class Normal(msgspec.Struct, frozen=True):
         return np.maximum(square, 0.0) + np.square(apart @ (held.mean[0] - self.centre))
 
 
-def normal_equations(seen: Products, schema: Schema, options: Options) -> Normal:
+def normal_equations(seen: CrossProducts, schema: Schema, options: RegressionOptions) -> NormalEquations:
     """The equations that follow from a statistic."""
     scatter, reference = coded(seen.scatter, with_target(schema).columns, options)
     weight = seen.weight
@@ -66,7 +81,7 @@ def normal_equations(seen: Products, schema: Schema, options: Options) -> Normal
     scale = np.where(varies, divisible(np.sqrt(np.maximum(variance, 0.0)), scatter.unit), 1.0)
     correlation = np.where(varies[:, None] & varies, scatter.spread[0] / weight / scale[:, None] / scale, 0.0)
     whole = design_of(scatter, centre, scale, reference)
-    return Normal(
+    return NormalEquations(
         scatter,
         _without_last(whole),
         centre,
@@ -81,7 +96,7 @@ def normal_equations(seen: Products, schema: Schema, options: Options) -> Normal
     )
 
 
-def warn_of_constants(normal: Normal, schema: Schema) -> None:
+def warn_of_constants(normal: NormalEquations, schema: Schema) -> None:
     """Tell of columns that have one value."""
     if not normal.varies.all():
         own = normal.coded.take(np.arange(len(normal.varies)))
@@ -98,3 +113,47 @@ def _without_last(design: Design) -> Design:
     layout = design.layout.take(np.arange(len(design.layout) - 1))
     layout = msgspec.structs.replace(layout, fill=layout.fill[:-1], mode=layout.mode[:-1])
     return Design(layout, design.centre[:-1], design.scale[:-1], design.reference[:-1])
+
+
+def coded(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> tuple[Scatter, np.ndarray]:
+    """The statistic of the features as they are fitted, the target last; the reference level of each column."""
+    seen = impute_mean(_ranked(seen, columns, options))
+    if options.missing == "mean":
+        seen = _without_gaps(seen, commonest(seen))
+    return without_references(seen)
+
+
+def coded_like(other: Scatter, layout: FeatureLayout, columns: tuple[Column, ...], options: RegressionOptions) -> Scatter:
+    """The statistic of other rows in the features of a layout, with its stand-ins for gaps."""
+    other = gaps_as_levels(refilled(_ranked(other, columns, options), layout.fill), layout.mode)
+    wanted = set(keys_of(layout))
+    return other.take(np.array([f for f, key in enumerate(keys_of(other.layout)) if key in wanted], int))
+
+
+def _ranked(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> Scatter:
+    return by_rank(seen, columns) if options.ordinal == "rank" else seen
+
+
+def _without_gaps(seen: Scatter, mode: np.ndarray) -> Scatter:
+    """Gaps of levels as these levels, and no marks of gaps."""
+    seen = gaps_as_levels(seen, mode)
+    layout = msgspec.structs.replace(seen.layout, mode=mode)
+    kept = np.flatnonzero(layout.level != MISSING)
+    return msgspec.structs.replace(seen, layout=layout).take(kept)
+
+
+class RegressionOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The choices: λ is `lambda_`, or 1 / (n · C) where that is None."""
+
+    l1_share: float = 0.0
+    is_penalised: bool = False
+    C: float = 1.0
+    lambda_: float | None = None
+    standardize: bool = True
+    ordinal: str = "rank"
+    missing: str = "mean+indicator"
+    conventions: str | None = None  # "glmnet": the ridge's λ is one in units of the target, as a lasso's is
+
+    def strength(self, weight: float) -> float:
+        """The strength λ for rows of this weight in all."""
+        return self.lambda_ if self.lambda_ is not None else 1 / weight / self.C

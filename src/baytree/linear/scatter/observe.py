@@ -1,4 +1,7 @@
-"""The scatter of a table's rows, in one read of them."""
+"""The scatter of a table's rows, in one read of them.
+
+A target of numbers as one more column, the last: then the scatter of the rows holds all that least squares needs.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,17 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.blas import chunks, in_order
-from baytree.linear.design.feature_layout import VALUE, Layout, as_matrix, features_of, gaps_of
+from baytree.data.encoding.table import SparseColumns, Table
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
+from baytree.linear.design.feature_layout import VALUE, FeatureLayout, as_matrix, columns_with_missing, features_of
 from baytree.linear.scatter.scatter import Scatter
-from baytree.linear.scatter.target import beside_target
-from baytree.table.table import SparseColumns, Table
+from baytree.parallel.blas import chunks, in_order
 
 _BLOCK = 1024  # rows: a block of a hundred features stays in the second-level cache
+
 _LARGEST = 2**31  # bytes of covariances
+
 _SAFE = 1e140  # squares of numbers beyond it, or below its inverse, leave the range of doubles
 
 
@@ -39,14 +45,16 @@ def _scatter(table: Table, whole: np.ndarray | None, pooled: bool) -> Scatter:
         seen = _observe(_Features(table, hopeful, whole), pooled)
         if np.isfinite(seen.mean).all():
             return seen
-    return _observe(_Features(table, _filled(table, features_of(table.schema, "dummies", gaps_of(table)))), pooled)
+    return _observe(
+        _Features(table, _filled(table, features_of(table.schema, "dummies", columns_with_missing(table)))), pooled
+    )
 
 
 class _Features(msgspec.Struct, frozen=True):
     """The features of a table's rows; `whole` is the caller's own matrix of them, with or without the last."""
 
     table: Table
-    layout: Layout
+    layout: FeatureLayout
     whole: np.ndarray | None = None
 
     def of(self, rows: slice) -> np.ndarray:
@@ -67,7 +75,7 @@ def _observe(features: _Features, pooled: bool) -> Scatter:
     return seen if _is_safe(seen) else _sums(_Block(features, pivot, _units(features, pivot), pooled))
 
 
-def _refuse_too_wide(table: Table, layout: Layout, pooled: bool) -> None:
+def _refuse_too_wide(table: Table, layout: FeatureLayout, pooled: bool) -> None:
     """Refuse a covariance that would fill the memory, before any is taken."""
     size = 8 * len(layout) ** 2 * (1 if pooled else max(table.n_classes, 1))
     if size <= _LARGEST:
@@ -149,7 +157,7 @@ def _joined(block: _Block, totals: np.ndarray, means: np.ndarray, spread: np.nda
     return Scatter(block.features.layout, block.pivot, block.unit, weight, mean, spread, block.pooled)
 
 
-def _filled(table: Table, layout: Layout) -> Layout:
+def _filled(table: Table, layout: FeatureLayout) -> FeatureLayout:
     """The layout with a number near the column's own in place of a gap, so that sums stay small."""
     fill = layout.fill.copy()
     if isinstance(table.values, SparseColumns):  # most values are 0
@@ -194,3 +202,21 @@ def _is_safe(seen: Scatter) -> bool:
     near = np.abs(seen.mean) < _SAFE
     seen_to_vary = (square > _SAFE**-2) | ((square == 0) & (seen.mean == 0).all(axis=0))
     return bool(near.all() and (square < _SAFE**2).all() and seen_to_vary.all())
+
+
+def with_target(schema: Schema, n_groups: int = 1) -> Schema:
+    """The schema whose last column is the target, a number, and whose classes are groups of rows."""
+    target = Column(schema.target.name, Kind.NUMERIC)
+    return msgspec.structs.replace(schema, columns=(*schema.columns, target), target=Target("", tuple(range(n_groups))))
+
+
+def beside_target(table: Table, group: np.ndarray, n_groups: int) -> Table:
+    """The table with its target as the last column, its rows in groups. group int32 [n_rows]"""
+    values, label = table.values, table.label
+    if isinstance(values, SparseColumns):
+        from scipy.sparse import hstack
+
+        values = SparseColumns(hstack([values.matrix, label[:, None]], format="csr"))
+    else:
+        values = (*values, label)
+    return Table(with_target(table.schema, n_groups), values, table.weight, group, table.is_unweighted)

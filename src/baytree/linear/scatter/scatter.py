@@ -2,6 +2,8 @@
 
 Sums are kept about a pivot near the rows and in units near their spread, so that columns at 1e9, or of size 1e-12 or
 1e200, lose no digits; two statistics are brought to one pivot and unit before they are added.
+
+Two statistics over the same features: about one pivot, in one unit, with the same stand-ins for gaps.
 """
 
 from __future__ import annotations
@@ -9,9 +11,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.feature_layout import Layout
-from baytree.linear.scatter.alignment import aligned, keys_of, place_of
-from baytree.table.schema import Schema, level_map
+from baytree.data.schema.column import level_map
+from baytree.data.schema.schema import Schema
+from baytree.linear.design.feature_layout import MISSING, VALUE, FeatureLayout
 
 _GONE = -9  # the new code of a level that is left out
 
@@ -23,7 +25,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
     (pooled), each about the class's own mean. Ordinal columns are kept by level: ranks may shift when levels come.
     """
 
-    layout: Layout
+    layout: FeatureLayout
     pivot: np.ndarray  # [n_features]
     unit: np.ndarray  # [n_features], powers of two
     weight: np.ndarray  # [n_classes]
@@ -73,7 +75,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
             spread = np.where(rest[:, :, None], spread, 0.0)
         return msgspec.structs.replace(whole, weight=weight, mean=np.where(rest, mean, 0.0), spread=spread)
 
-    def grown(self, old: Schema, new: Schema) -> Scatter:
+    def to_schema(self, old: Schema, new: Schema) -> Scatter:
         """The same statistic under a schema with other levels or classes."""
         if old.columns == new.columns and old.target == new.target:
             return self
@@ -86,7 +88,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         layout = msgspec.structs.replace(seen.layout, level=level)
         return msgspec.structs.replace(seen, layout=layout)._with_classes(level_map(old.classes, new.classes))
 
-    def shrunk(self, schema: Schema) -> tuple[Schema, Scatter]:
+    def drop_unused_levels(self, schema: Schema) -> tuple[Schema, Scatter]:
         """Without the collected levels and classes that no row is left of."""
         if not self.weight.any():
             raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
@@ -101,7 +103,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         classes = tuple(name for name, weight in zip(schema.classes, self.weight, strict=True) if weight > 0)
         target = msgspec.structs.replace(schema.target, classes=classes)
         smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
-        return smaller, self.grown(schema, smaller)
+        return smaller, self.to_schema(schema, smaller)
 
     def deviations(self) -> np.ndarray:
         """The standard deviation of each feature within its class, in the column's own units. [n_features]"""
@@ -144,3 +146,79 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def _new_codes(old: tuple, new: tuple) -> list[int]:
     place = {level: code for code, level in enumerate(new)}
     return [place.get(level, _GONE) for level in old]
+
+
+def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:
+    """Two statistics over the same features, pivot, unit and stand-ins for gaps: those of the first."""
+    if _has_same_features(one.layout, other.layout):
+        return one, _moved(refilled(other, one.layout.fill), one)
+    keys = sorted(set(keys_of(one.layout)) | set(keys_of(other.layout)), key=place_of)
+    fill = _common_fill(one, other)
+    mode = one.layout.mode if len(one.layout.mode) >= len(other.layout.mode) else other.layout.mode
+    layout = FeatureLayout(
+        np.array([j for j, _ in keys], np.int32), np.array([level for _, level in keys], np.int32), fill, mode
+    )
+    one = _spread_out(one, layout)
+    return one, _moved(_spread_out(other, layout), one)
+
+
+def _has_same_features(one: FeatureLayout, other: FeatureLayout) -> bool:
+    is_same = np.array_equal(one.source, other.source) and np.array_equal(one.level, other.level)
+    return is_same and len(one.mode) >= len(other.mode)
+
+
+def refilled(seen: Scatter, fill: np.ndarray) -> Scatter:
+    """The statistic as it would be had gaps been filled with these numbers: value += change · is_missing."""
+    layout = msgspec.structs.replace(seen.layout, fill=fill)
+    gaps = np.flatnonzero(layout.level == MISSING)
+    if not len(gaps):
+        return msgspec.structs.replace(seen, layout=layout)
+    step = np.eye(len(layout))
+    for gap in gaps:
+        value = np.flatnonzero((layout.source == layout.source[gap]) & (layout.level == VALUE))
+        new, old = fill[layout.source[gap]], seen.layout.fill[layout.source[gap]]
+        step[value, gap] = new / seen.unit[value] - old / seen.unit[value]
+    mean = seen.mean @ step.T  # an indicator has pivot 0 and unit 1
+    return msgspec.structs.replace(seen, layout=layout, mean=mean, spread=step @ seen.spread @ step.T)
+
+
+def keys_of(layout: FeatureLayout) -> list[tuple[int, int]]:
+    return list(zip(layout.source.tolist(), layout.level.tolist(), strict=True))
+
+
+def place_of(key: tuple[int, int]) -> tuple[int, bool, int]:
+    return key[0], key[1] == MISSING, key[1]
+
+
+def _common_fill(one: Scatter, other: Scatter) -> np.ndarray:
+    """The first statistic's stand-ins, but the second's where only the second has gaps."""
+    only_other = set(keys_of(other.layout)) - set(keys_of(one.layout))
+    fill = one.layout.fill.copy()
+    for j, level in only_other:
+        if level == MISSING:
+            fill[j] = other.layout.fill[j]
+    return fill
+
+
+def _spread_out(seen: Scatter, layout: FeatureLayout) -> Scatter:
+    """The statistic over more features (0 in every row it has seen), with the layout's stand-ins for gaps."""
+    at = {key: i for i, key in enumerate(keys_of(layout))}
+    place = np.array([at[key] for key in keys_of(seen.layout)], int)
+    n_features = len(layout)
+    pivot, unit = np.zeros(n_features), np.ones(n_features)
+    pivot[place], unit[place] = seen.pivot, seen.unit
+    mean = np.zeros((len(seen.weight), n_features))
+    mean[:, place] = seen.mean
+    spread = np.zeros((len(seen.spread), n_features, n_features))
+    spread[:, place[:, None], place] = seen.spread
+    mine = msgspec.structs.replace(layout, fill=seen.layout.fill)
+    wide = msgspec.structs.replace(seen, layout=mine, pivot=pivot, unit=unit, mean=mean, spread=spread)
+    return refilled(wide, layout.fill)
+
+
+def _moved(seen: Scatter, onto: Scatter) -> Scatter:
+    """The statistic about another's pivot and in its units."""
+    scale = seen.unit / onto.unit
+    mean = seen.mean * scale + np.where(seen.weight[:, None] > 0, seen.pivot / onto.unit - onto.pivot / onto.unit, 0.0)
+    spread = seen.spread * (scale[:, None] * scale)
+    return msgspec.structs.replace(seen, layout=onto.layout, pivot=onto.pivot, unit=onto.unit, mean=mean, spread=spread)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from baytree.given import EstimatorLike
-from baytree.table.schema import Column, Kind, Schema, Target
+from baytree._typing import EstimatorLike
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema, Target
 
 VALUE = -1  # the feature is the column's number or rank
 

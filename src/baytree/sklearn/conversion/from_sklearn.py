@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from baytree.given import EstimatorLike, FrameLike
-from baytree.learner import Learnt
+from baytree._typing import EstimatorLike, FrameLike
+from baytree.base.learner import FitResult
 from baytree.sklearn import discriminant_analysis, logistic, naive_bayes, tree
-from baytree.sklearn.conversion import bayes, linear, trees
+from baytree.sklearn.conversion import models
 from baytree.sklearn.conversion.features import Features, features_of, with_levels
 
 _TAKEN: dict[str, tuple[type[Any], Callable[[Any, Features], Any]]] = {
-    "BernoulliNB": (naive_bayes.BernoulliNB, bayes.bernoulli_of),
-    "CategoricalNB": (naive_bayes.CategoricalNB, bayes.categorical_of),
-    "ComplementNB": (naive_bayes.ComplementNB, bayes.complement_of),
-    "DecisionTreeClassifier": (tree.DecisionTreeClassifier, trees.tree_of),
-    "DecisionTreeRegressor": (tree.DecisionTreeRegressor, trees.tree_of),
-    "GaussianNB": (naive_bayes.GaussianNB, bayes.gaussian_of),
-    "LinearDiscriminantAnalysis": (discriminant_analysis.LinearDiscriminantAnalysis, linear.discriminant_of),
-    "LogisticRegression": (logistic.LogisticRegression, linear.logistic_of),
-    "LogisticRegressionCV": (logistic.LogisticRegression, linear.logistic_of),
-    "MultinomialNB": (naive_bayes.MultinomialNB, bayes.multinomial_of),
+    "BernoulliNB": (naive_bayes.BernoulliNB, models.bernoulli_of),
+    "CategoricalNB": (naive_bayes.CategoricalNB, models.categorical_of),
+    "ComplementNB": (naive_bayes.ComplementNB, models.complement_of),
+    "DecisionTreeClassifier": (tree.DecisionTreeClassifier, models.tree_of),
+    "DecisionTreeRegressor": (tree.DecisionTreeRegressor, models.tree_of),
+    "GaussianNB": (naive_bayes.GaussianNB, models.gaussian_of),
+    "LinearDiscriminantAnalysis": (discriminant_analysis.LinearDiscriminantAnalysis, models.discriminant_of),
+    "LogisticRegression": (logistic.LogisticRegression, models.logistic_of),
+    "LogisticRegressionCV": (logistic.LogisticRegression, models.logistic_of),
+    "MultinomialNB": (naive_bayes.MultinomialNB, models.multinomial_of),
 }
 
 
@@ -69,7 +69,7 @@ def from_sklearn(model: EstimatorLike, frame: FrameLike = None) -> Any:
     schema = features.schema(getattr(last, "classes_", None))
     taken = convert(last, features)
     taken.check(schema)
-    made._settle(schema, Learnt(taken), features.is_named)
+    made._set_fitted_state(schema, FitResult(taken), features.is_named)
     if frame is not None:
         _compare(model, made, frame)
     return made

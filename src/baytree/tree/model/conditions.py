@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.show.tree.condition_text import sentence
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.rendering.tree_text import sentence
 from baytree.summary.tree import NamedCondition
-from baytree.table.schema import Column, Kind, Schema
-from baytree.tree.model.links import bounds
-from baytree.tree.model.sums import Terms, in_words, summed, tested_columns
+from baytree.tree.model.linear_combinations import Terms, describe_combination, summed, tested_columns
+from baytree.tree.model.traversal import bounds
 
 if TYPE_CHECKING:
-    from baytree.tree.model.structure import Tree
+    from baytree.tree.model.tree import Tree
 
 
-class Interval(msgspec.Struct, frozen=True, gc=False):
+class ValueRange(msgspec.Struct, frozen=True, gc=False):
     """low < x ≤ high; `from_low` and `below_high` turn these into ≤ and <."""
 
     low: float = -inf
@@ -30,18 +31,18 @@ class Interval(msgspec.Struct, frozen=True, gc=False):
     from_low: bool = False
     below_high: bool = False
 
-    def meet(self, other: Interval) -> Interval:
+    def meet(self, other: ValueRange) -> ValueRange:
         """The numbers in both."""
         left = max((self.low, not self.from_low), (other.low, not other.from_low))
         right = min((self.high, not self.below_high), (other.high, not other.below_high))
-        return Interval(left[0], right[0], not left[1], not right[1])
+        return ValueRange(left[0], right[0], not left[1], not right[1])
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
     """A test on one column, or on a sum of several, that a row passes or not."""
 
     column: int
-    allowed: Interval | tuple[int, ...]  # numbers, or codes of levels in order
+    allowed: ValueRange | tuple[int, ...]  # numbers, or codes of levels in order
     missing: bool = False  # a row without a value passes too
     terms: Terms = ()  # of a sum, whose place `column` then is
 
@@ -51,8 +52,8 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
     def meet(self, other: Condition) -> Condition:
         """Both conditions on the same column in one."""
-        if isinstance(self.allowed, Interval) and isinstance(other.allowed, Interval):
-            allowed: Interval | tuple[int, ...] = self.allowed.meet(other.allowed)
+        if isinstance(self.allowed, ValueRange) and isinstance(other.allowed, ValueRange):
+            allowed: ValueRange | tuple[int, ...] = self.allowed.meet(other.allowed)
         elif isinstance(self.allowed, tuple) and isinstance(other.allowed, tuple):
             kept = set(other.allowed)
             allowed = tuple(code for code in self.allowed if code in kept)
@@ -66,8 +67,12 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
     def named(self, schema: Schema) -> NamedCondition:
         """The condition with the names of its column and levels instead of codes."""
-        column = schema.columns[self.column] if not self.terms else Column(in_words(self.terms, schema.names), Kind.NUMERIC)
-        if not isinstance(self.allowed, Interval):
+        column = (
+            schema.columns[self.column]
+            if not self.terms
+            else Column(describe_combination(self.terms, schema.names), Kind.NUMERIC)
+        )
+        if not isinstance(self.allowed, ValueRange):
             levels = tuple(str(column.levels[code]) for code in self.allowed)
             return NamedCondition(column.name, levels=levels, missing=self.missing)
         low = self.allowed.low if self.allowed.low > -inf or self.allowed.from_low else None
@@ -110,7 +115,7 @@ class Branches:
             first, second = (Condition(column, each, False) for each in self._sides(column, k))
             yield (second, first) if tests.flipped[k] and not tests.levels[k] else (first, second)
 
-    def _sides(self, column: int, k: int) -> tuple[Interval | tuple[int, ...], Interval | tuple[int, ...]]:
+    def _sides(self, column: int, k: int) -> tuple[ValueRange | tuple[int, ...], ValueRange | tuple[int, ...]]:
         """What a surrogate by levels sends to each branch, or one by a cut to below and above it."""
         tests, codes = self.tree.surrogates, range(self.n_levels[column])
         if tests.levels[k]:
@@ -118,11 +123,11 @@ class Branches:
             return tuple(np.flatnonzero(taken == 0).tolist()), tuple(np.flatnonzero(taken == 1).tolist())
         cut, is_strict = float(tests.cut[k]), bool(tests.strict[k])
         if self.kind[column] is Kind.NUMERIC:
-            return Interval(-inf, cut, False, is_strict), Interval(cut, inf, is_strict, False)
+            return ValueRange(-inf, cut, False, is_strict), ValueRange(cut, inf, is_strict, False)
         below = tuple(c for c in codes if (c < cut if is_strict else c <= cut))
         return below, tuple(c for c in codes if c not in below)
 
-    def _allowed(self, node: int, column: int, branch: int) -> Interval | tuple[int, ...]:
+    def _allowed(self, node: int, column: int, branch: int) -> ValueRange | tuple[int, ...]:
         """What a branch takes of the values that are known; nothing where it is for missing ones alone."""
         tree = self.tree
         if self.levels[node]:
@@ -133,7 +138,7 @@ class Branches:
             return ()
         low, high, is_strict = edges[branch], edges[branch + 1], self.strict[node]
         if self.kind[column] is Kind.NUMERIC:
-            return Interval(low, high, is_strict and branch > 0, is_strict and branch < len(edges) - 2)
+            return ValueRange(low, high, is_strict and branch > 0, is_strict and branch < len(edges) - 2)
         codes = range(self.n_levels[column])
         return tuple(c for c in codes if (low <= c < high if is_strict else low < c <= high))
 

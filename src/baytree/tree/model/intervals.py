@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from baytree.limits.intervals import mean_intervals, no_interval, share_intervals, share_moments
-from baytree.table.table import Table
-from baytree.tree.model.links import parents
-from baytree.tree.model.mixing import mixed
+from baytree.data.encoding.table import Table
 from baytree.tree.model.routing import leaves, mixtures
+from baytree.tree.model.traversal import mix_prunings, parents
+from baytree.uncertainty.intervals import mean_intervals, no_interval, proportion_intervals, proportion_moments
 
 if TYPE_CHECKING:
-    from baytree.tree.model.structure import Averaging, Tree
+    from baytree.tree.model.tree import Averaging, Tree
 
 _NEXT_TO_NONE = 1e-12  # rows; a leaf without any knows nothing of its mean
+
 _LEANT_ON = 2.0  # rows by which the variance of a leaf leans on that within all leaves
 
 
-class NodeRows(NamedTuple):
+class NodeMoments(NamedTuple):
     """What the rows of each node tell: the weight of each class, or the weight, mean and squares about it of a number."""
 
     counts: np.ndarray  # [n_nodes, n_classes]
@@ -34,12 +34,12 @@ class NodeRows(NamedTuple):
     squares: np.ndarray  # [n_nodes]
 
     @classmethod
-    def learnt(cls, tree: Tree) -> NodeRows:
+    def learnt(cls, tree: Tree) -> NodeMoments:
         """Of the rows that the tree was grown from."""
         return cls(tree.counts, tree.weight, tree.value[:, 0], tree.impurity * tree.weight)
 
     @classmethod
-    def of(cls, tree: Tree, table: Table) -> NodeRows:
+    def of(cls, tree: Tree, table: Table) -> NodeMoments:
         """Of other rows with their labels; one that would follow several branches takes the likeliest."""
         at, weight = leaves(tree, table), table.weight
         if tree.n_classes:
@@ -54,19 +54,19 @@ class NodeRows(NamedTuple):
         return cls(np.zeros((len(tree), 0)), total, centre + mean, np.maximum(second - total * mean**2, 0.0))
 
 
-def intervals(tree: Tree, table: Table, level: float, rows: NodeRows | None = None) -> np.ndarray:
+def intervals(tree: Tree, table: Table, level: float, rows: NodeMoments | None = None) -> np.ndarray:
     """Of the probability of each class [n_rows, n_classes, 2], or of the mean [n_rows, 1, 2].
 
     A row that follows several branches gets the mean of what their leaves are unsure of, as if they erred together.
     """
-    rows = NodeRows.learnt(tree) if rows is None else rows
+    rows = NodeMoments.learnt(tree) if rows is None else rows
     mean, variance, degrees = _class_moments(tree, rows) if tree.n_classes else _number_moments(tree, rows)
     if tree.averaging:
         mean, variance, degrees = _of_all_prunings(tree, tree.averaging, mean, variance, degrees)
     found = mixtures(tree, table, np.column_stack([mean, variance, degrees]))
     k = mean.shape[1]
     mean, variance, degrees = found[:, :k], found[:, k : 2 * k], found[:, 2 * k :]
-    return share_intervals(mean, variance, level) if tree.n_classes else mean_intervals(mean, variance, degrees, level)
+    return proportion_intervals(mean, variance, level) if tree.n_classes else mean_intervals(mean, variance, degrees, level)
 
 
 def _with_below(tree: Tree, sums: np.ndarray) -> np.ndarray:
@@ -77,13 +77,13 @@ def _with_below(tree: Tree, sums: np.ndarray) -> np.ndarray:
     return sums
 
 
-def _class_moments(tree: Tree, rows: NodeRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _class_moments(tree: Tree, rows: NodeMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and variance of each class's share in each node, [n_nodes, n_classes] each; the third is not used.
 
     Where classes have priors of their own, a share s of class k among the rows is the probability
     c s / (c s + d (1 − s)), c the scale of the class and d the mean scale of the others there.
     """
-    share, variance = share_moments(rows.counts)
+    share, variance = proportion_moments(rows.counts)
     scale = _prior_scale(tree)
     rest = (share @ scale)[:, None] - share * scale
     others = share.sum(axis=1, keepdims=True) - share
@@ -105,7 +105,7 @@ def _prior_scale(tree: Tree) -> np.ndarray:
     return tree.value[0] / np.maximum(counts, 1e-300) * counts.sum()
 
 
-def _number_moments(tree: Tree, rows: NodeRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _number_moments(tree: Tree, rows: NodeMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The mean of each node, the variance of that mean and its degrees of freedom, [n_nodes, 1] each.
 
     The variance within a leaf leans on that within all leaves, as on two rows of its own: two equal numbers are no proof
@@ -129,6 +129,6 @@ def _of_all_prunings(
     """The moments over all prunings: their variances, and how far their answers lie apart."""
     is_kept = np.zeros(len(tree))
     is_kept[averaging.node] = averaging.kept
-    whole = mixed(tree, mean, is_kept)
-    square = mixed(tree, variance + mean**2, is_kept)
-    return whole, np.maximum(square - whole**2, 0.0), mixed(tree, degrees, is_kept)
+    whole = mix_prunings(tree, mean, is_kept)
+    square = mix_prunings(tree, variance + mean**2, is_kept)
+    return whole, np.maximum(square - whole**2, 0.0), mix_prunings(tree, degrees, is_kept)

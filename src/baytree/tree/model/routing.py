@@ -9,19 +9,21 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine import threads
-from baytree.model import Evidence, Explanation
-from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import Table, Tokens
-from baytree.tree.model.links import bounds, parents
-from baytree.tree.model.places import SPREAD, STOP
-from baytree.tree.model.sums import tested_columns, with_sums
+from baytree.base.model import Evidence, Explanation
+from baytree.data.encoding.table import Table, Tokens
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.parallel import threads
+from baytree.tree.model.arrays import SPREAD, STOP
+from baytree.tree.model.linear_combinations import tested_columns, with_sums
+from baytree.tree.model.traversal import bounds, parents
 
 if TYPE_CHECKING:
     from baytree.tree.model.conditions import Branches
-    from baytree.tree.model.structure import Tree
+    from baytree.tree.model.tree import Tree
 
 _MOST_LEVELS = 4  # that an explanation names of a condition
+
 _SMALL = 20_000  # rows; below it a second thread costs more than it brings
 
 
@@ -59,7 +61,7 @@ def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]
 
     rest, above = leaves(_without_spreading(tree), table), parents(tree)
     branches = Branches(tree, table.schema)
-    told = Told(branches, tested_columns(tree, table.schema), _read(tree, table)[0], table.schema)
+    told = ExplanationSource(branches, tested_columns(tree, table.schema), _read(tree, table)[0], table.schema)
     return [_ledger(told, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
 
 
@@ -106,7 +108,7 @@ def _path(above: np.ndarray, node: int) -> list[int]:
     return path[::-1]
 
 
-class Told(msgspec.Struct, frozen=True):
+class ExplanationSource(msgspec.Struct, frozen=True):
     """What ledgers are made of: the conditions of the branches, and the columns and sums that they ask for."""
 
     branches: Branches
@@ -115,7 +117,7 @@ class Told(msgspec.Struct, frozen=True):
     schema: Schema
 
 
-def _ledger(told: Told, row: int, path: list[int], answer: np.ndarray) -> Explanation:
+def _ledger(told: ExplanationSource, row: int, path: list[int], answer: np.ndarray) -> Explanation:
     tree = told.branches.tree
     lines = [_line(told, row, node, below) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
@@ -127,7 +129,7 @@ def _ledger(told: Told, row: int, path: list[int], answer: np.ndarray) -> Explan
     return Explanation(tuple(classes), tree.value[0].copy(), tuple(lines), answer, unit)
 
 
-def _line(told: Told, row: int, node: int, below: int) -> Evidence:
+def _line(told: ExplanationSource, row: int, node: int, below: int) -> Evidence:
     """What the branch from a node to the one below asked of the row's value, and what that changed."""
     branches, tree, place = told.branches, told.branches.tree, int(told.branches.tree.column[node])
     column, branch = told.columns[place], below - branches.first[node]

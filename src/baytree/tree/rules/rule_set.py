@@ -1,4 +1,7 @@
-"""Rule sets: IF–THEN rules in an order, which can be applied to rows, simplified, shown and written out."""
+"""Rule sets: IF–THEN rules in an order, which can be applied to rows, simplified, shown and written out.
+
+A tree as IF–THEN rules: one for each leaf, with its support.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from typing import Any, overload
 import msgspec
 import numpy as np
 
-from baytree.show.names import number, quoted
-from baytree.table.schema import Schema
-from baytree.table.table import Table, is_missing
-from baytree.tree.model.conditions import Condition, Interval
+from baytree.data.encoding.table import Table, is_missing
+from baytree.data.schema.schema import Schema
+from baytree.display.terminal import number, quoted
+from baytree.tree.model.conditions import Branches, Condition, ValueRange
+from baytree.tree.model.tree import Tree
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -77,7 +81,7 @@ class RuleSet(msgspec.Struct, frozen=True):
         return "\n".join(map(str, self.rules))
 
     def _repr_html_(self) -> str:
-        from baytree.show.notebook import table  # only a notebook asks for it
+        from baytree.display.results import table  # only a notebook asks for it
 
         return table(f"{len(self)} rules", ["if", "then", "probability", "rows", "share"], map(_cells, self))
 
@@ -89,7 +93,7 @@ class RuleSet(msgspec.Struct, frozen=True):
             waiting = waiting[place[waiting] < 0]
         return place
 
-    def answers(self, table: Table) -> np.ndarray:
+    def predict(self, table: Table) -> np.ndarray:
         """float64 [n_rows, n_outputs]: the probability of each class, or the number, of each row."""
         return np.array([rule.answer for rule in (*self.rules, self.default)])[self.apply(table)]
 
@@ -139,7 +143,7 @@ def passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> 
 def _holds(condition: Condition, values: np.ndarray) -> np.ndarray:
     """bool [n_values]: which numbers, or codes, a condition lets pass."""
     allowed = condition.allowed
-    holds = _is_between(values, allowed) if isinstance(allowed, Interval) else _is_among(values, allowed)
+    holds = _is_between(values, allowed) if isinstance(allowed, ValueRange) else _is_among(values, allowed)
     return holds | is_missing(values) if condition.missing else holds
 
 
@@ -152,7 +156,7 @@ def _is_among(values: np.ndarray, codes: tuple[int, ...]) -> np.ndarray:
     return passes.take(values)
 
 
-def _is_between(values: np.ndarray, interval: Interval) -> np.ndarray:
+def _is_between(values: np.ndarray, interval: ValueRange) -> np.ndarray:
     """bool [n_values]: an edge that is not there keeps no number out, not even −∞; what is missing lies nowhere."""
     inside = ~np.isnan(values)
     if interval.low > -np.inf or interval.from_low:
@@ -185,3 +189,40 @@ def _cells(rule: Rule) -> list[str]:
     is_number = rule.probability is None
     told = f"{rule.prediction:.6g}" if is_number else str(rule.prediction)
     return [test, told, "" if is_number else f"{rule.probability:.3f}", number(rule.weight), f"{100 * rule.share:.1f}%"]
+
+
+def rules(tree: Tree, schema: Schema) -> RuleSet:
+    """One rule for each leaf, in the order of the text."""
+    found = (_rule(tree, schema, node, tuple(asked.values())) for node, asked in paths(tree, schema))
+    return RuleSet(tuple(found), _rule(tree, schema, 0, ()))
+
+
+def paths(tree: Tree, schema: Schema) -> Iterator[tuple[int, dict[int, Condition]]]:
+    """Each leaf and what it asks of each column, in the order in which the columns are first asked for."""
+    branches = Branches(tree, schema)
+    waiting: list[tuple[int, dict[int, Condition]]] = [(0, {})]
+    while waiting:
+        node, asked = waiting.pop()
+        if branches.column[node] < 0:
+            yield node, asked
+            continue
+        column, first = branches.column[node], branches.first[node]
+        before = asked.get(column)
+        further = [before.meet(each) if before else each for each in branches.of(node)]
+        waiting += [(first + b, asked | {column: each}) for b, each in reversed(list(enumerate(further)))]
+
+
+def _rule(tree: Tree, schema: Schema, node: int, conditions: tuple[Condition, ...]) -> Rule:
+    is_class, code = tree.n_classes > 0, int(tree.prediction[node])
+    classes = schema.classes or range(tree.n_classes)
+    return Rule(
+        node=node,
+        conditions=conditions,
+        prediction=classes[code] if is_class else float(tree.value[node, 0]),
+        probability=float(tree.value[node, code]) if is_class else None,
+        rows=int(tree.rows[node]),
+        weight=float(tree.weight[node]),
+        share=float(tree.weight[node] / tree.weight[0]),
+        answer=tree.value[node],
+        schema=schema,
+    )

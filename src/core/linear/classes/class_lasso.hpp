@@ -12,11 +12,11 @@
 #include <span>
 #include <vector>
 
+#include "linear/active_set.hpp"
+#include "linear/cholesky.hpp"
 #include "linear/classes/class_penalty.hpp"
 #include "linear/classes/class_rows.hpp"
-#include "linear/descent.hpp"
-#include "linear/factor.hpp"
-#include "linear/support.hpp"
+#include "linear/coordinate_descent.hpp"
 
 namespace baytree::linear {
 

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "linear/cholesky.hpp"
 #include "linear/classes/class_penalty.hpp"
 #include "linear/classes/class_rows.hpp"
-#include "linear/factor.hpp"
 
 namespace baytree::linear {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "linear/classes/class_loops.hpp"
-#include "linear/logistic.hpp"
 #include "linear/row_loops.hpp"
+#include "linear/sparse_rows.hpp"
 
 namespace baytree::linear {
 

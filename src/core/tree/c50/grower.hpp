@@ -2,9 +2,9 @@
 #pragma once
 #include <numeric>
 
+#include "tree/c50/column_tests.hpp"
 #include "tree/c50/level_groups.hpp"
-#include "tree/c50/offer_choice.hpp"
-#include "tree/c50/ordered_cases.hpp"
+#include "tree/c50/training_rows.hpp"
 #include "tree/fractional/partition.hpp"
 
 namespace baytree::tree::c50 {

@@ -1,7 +1,7 @@
 // C5.0's groups of levels: pairs are united down to two groups, and the division with the best score is taken.
 #pragma once
 #include "tree/c50/column_tests.hpp"
-#include "tree/fractional/value_groups.hpp"
+#include "tree/fractional/nominal_test.hpp"
 
 namespace baytree::tree::c50 {
 

@@ -1,4 +1,4 @@
-// The best test of a node of classes, as a function of the counts of its columns. The arithmetic is that of the fractional search.
+// Best test from counts; upper bound per column.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -8,16 +8,20 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "tree/counted/class_cells.hpp"
-#include "tree/fractional/missing_branch.hpp"
+#include "tree/counted/class_counts.hpp"
+#include "tree/criteria.hpp"
+#include "tree/fractional/gain.hpp"
+#include "tree/fractional/grower.hpp"
 #include "tree/fractional/nominal_test.hpp"
 #include "tree/fractional/numeric_test.hpp"
 #include "tree/fractional/partition.hpp"
-#include "tree/fractional/test_choice.hpp"
 
 namespace baytree::tree::counted {
+
+// The best test of a node of classes, as a function of the counts of its columns. The arithmetic is that of the fractional search.
 
 using ColumnTest = fractional::ColumnTest<double>;
 using NodeCases = fractional::NodeCases<double>;
@@ -181,9 +185,30 @@ class ClassTests {
   size_t n_classes_;
   fractional::Rules rules_;
   fractional::Worth<double> worth_, worth_of_cuts_;
-  numbers::XLog2XTable x_log2_x_;
+  numeric::XLog2XTable x_log2_x_;
   std::vector<bool> has_many_levels_;
   std::vector<int32_t> place_;  // [n_classes], each in its own
 };
+
+// What the best cut between two codes of a column is worth.
+
+// counts: [n_codes, n_classes]. 0 where no cut leaves `min_leaf` on both sides.
+inline double best_cut_worth(std::span<const double> counts, size_t n_classes, std::string_view criterion, double min_leaf) {
+  std::vector<double> whole(n_classes, 0.0), sides(2 * n_classes);
+  for (size_t i = 0; i < counts.size(); ++i) whole[i % n_classes] += counts[i];
+  std::ranges::copy(whole, sides.begin() + std::ptrdiff_t(n_classes));
+  return Criteria::with(criterion, [&]<Criterion C>() -> double {
+    double best = 0;
+    if constexpr (ClassCriterion<C> && C::suits.binary) {
+      const C worth{std::span<const double>(whole)};
+      const Children children{sides, n_classes};
+      for (size_t at = 0; at + n_classes < counts.size(); at += n_classes) {
+        for (size_t k = 0; k < n_classes; ++k) sides[k] += counts[at + k], sides[n_classes + k] = whole[k] - sides[k];
+        if (std::min(total(children[0]), total(children[1])) >= min_leaf) best = std::max(best, worth(children));
+      }
+    }
+    return best;
+  });
+}
 
 }  // namespace baytree::tree::counted

@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "numbers/chi_squared.hpp"
-#include "numbers/tails.hpp"
+#include "numeric/distributions.hpp"
 
 namespace baytree::tree::counted {
 
@@ -48,7 +47,7 @@ template <bool is_pearson> class ClassTest {
       for (size_t c = 0; c < n_classes; ++c) statistic += cell(groups[g][c], size[g] * (label[c] / total));
     return {statistic <= rounding * total ? 0 : statistic, rows * columns};
   }
-  static double log_p(const Contrast& found) { return found.freedom > 0 ? numbers::chi2_log_tail(found.statistic, found.freedom) : 0; }
+  static double log_p(const Contrast& found) { return found.freedom > 0 ? numeric::chi2_log_tail(found.statistic, found.freedom) : 0; }
   static bool is_line(size_t n_classes) { return n_classes == 2; }
   // The share of the second class, to 12 digits: equal shares of fractional weights may differ by their rounding.
   static double outcome(std::span<const double> two) { return std::nearbyint(two[1] / (two[0] + two[1]) * 1e12); }
@@ -56,7 +55,7 @@ template <bool is_pearson> class ClassTest {
  private:
   static constexpr double rounding = 1e-28;  // of the weight: what rounding alone adds to the statistic
   static double cell(double seen, double expected) {
-    if constexpr (is_pearson) return numbers::pearson_cell(seen, expected);
+    if constexpr (is_pearson) return numeric::pearson_cell(seen, expected);
     return seen > 0 ? 2 * seen * std::log(seen / expected) : 0;
   }
 
@@ -91,7 +90,7 @@ struct MeanTest {
     return {between / (n - 1) / noise, n - 1, weight - n};
   }
   static double log_p(const Contrast& found) {
-    return found.freedom > 0 ? numbers::f_log_tail(found.statistic, found.freedom, found.rest) : 0;
+    return found.freedom > 0 ? numeric::f_log_tail(found.statistic, found.freedom, found.rest) : 0;
   }
   static bool is_line(size_t) { return true; }
   static double outcome(std::span<const double> sums) { return sums[1] / sums[0]; }

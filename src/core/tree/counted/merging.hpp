@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "tree/counted/closest_groups.hpp"
 #include "tree/counted/group_tests.hpp"
 #include "tree/counted/level_groups.hpp"
-#include "tree/counted/measured_pairs.hpp"
-#include "tree/counted/near_shares.hpp"
-#include "tree/counted/same_shares.hpp"
 
 namespace baytree::tree::counted {
 

@@ -5,13 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "numbers/impurity.hpp"
-#include "tree/fractional/class_weights.hpp"
+#include "numeric/impurity.hpp"
+#include "tree/fractional/cases.hpp"
 #include "tree/fractional/rules.hpp"
 
 namespace baytree::tree::fractional {
 
-using numbers::XLog2XTable;
+using numeric::XLog2XTable;
 
 template <std::floating_point Real>
 struct ColumnTest {
@@ -61,7 +61,7 @@ template <std::floating_point Real>
 Real info_of(const NodeCases<Real>& at, const Branches<Real>& split) {
   std::vector<Real> parts(split.weight);
   parts.push_back(split.missing);
-  return static_cast<Real>(numbers::entropy<Real>(parts, at.x_log2_x) / at.weight);
+  return static_cast<Real>(numeric::entropy<Real>(parts, at.x_log2_x) / at.weight);
 }
 
 template <std::floating_point Real>

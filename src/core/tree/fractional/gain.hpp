@@ -1,14 +1,20 @@
-// What a criterion makes of branches whose cases are fractions.
+// Gain of fractional branches; branch of missing values.
 #pragma once
+#include <algorithm>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
-#include "numbers/tails.hpp"
+#include "numeric/distributions.hpp"
 #include "tree/criteria.hpp"
 #include "tree/fractional/column_test.hpp"
+#include "tree/fractional/nodes.hpp"
 
 namespace baytree::tree::fractional {
+
+// What a criterion makes of branches whose cases are fractions.
 
 // The impurities that can be followed from cut to cut.
 enum class Rough { none, entropy, gini };
@@ -51,11 +57,11 @@ Real decrease(const NodeCases<Real>& at, const Branches<Real>& split) {
 // the ties of its trees (docs/decisions/0010-c45-ties.md).
 inline float float_gain_of_levels(const NodeCases<float>& at, const Branches<float>& split) {
   const float known = judged_weight(at, split);
-  if (has_own_branch(at) || !(known > 0)) return decrease<numbers::Entropy, float>(at, split);
+  if (has_own_branch(at) || !(known > 0)) return decrease<numeric::Entropy, float>(at, split);
   const std::vector<double> counts(split.known.begin(), split.known.end());
-  const auto before = static_cast<float>(numbers::entropy<double>(counts, at.x_log2_x) / known);
+  const auto before = static_cast<float>(numeric::entropy<double>(counts, at.x_log2_x) / known);
   float after = 0;
-  for (size_t b = 0; b < split.weight.size(); ++b) after += numbers::entropy<float>(split.row(b), at.x_log2_x);
+  for (size_t b = 0; b < split.weight.size(); ++b) after += numeric::entropy<float>(split.row(b), at.x_log2_x);
   return (known / at.weight) * (before - after / known);
 }
 
@@ -64,9 +70,9 @@ template <std::floating_point Real>
 Real id3_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
   if (!(judged_weight(at, split) > 0)) return 0;
   const double known = at.weight - split.missing;
-  double gain = numbers::id3_entropy(std::vector<double>(split.known.begin(), split.known.end()));
+  double gain = numeric::id3_entropy(std::vector<double>(split.known.begin(), split.known.end()));
   for (size_t b = 0; b < split.weight.size(); ++b)
-    gain -= split.weight[b] / known * numbers::id3_entropy(std::vector<double>(split.row(b).begin(), split.row(b).end()));
+    gain -= split.weight[b] / known * numeric::id3_entropy(std::vector<double>(split.row(b).begin(), split.row(b).end()));
   return static_cast<Real>(known / at.weight * gain);
 }
 
@@ -82,15 +88,15 @@ Real pearson_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
     rows.push_back(split.absent);
     for (size_t c = 0; c < total.size(); ++c) total[c] += split.absent[c];
   }
-  const double statistic = numbers::pearson(rows.size(), [&](size_t i) { return rows[i]; }, total, numbers::total(total));
+  const double statistic = numeric::pearson(rows.size(), [&](size_t i) { return rows[i]; }, total, numeric::total(total));
   const auto classes = std::count_if(total.begin(), total.end(), [](double weight) { return weight > 0; });
   const double degrees = static_cast<double>(rows.size() - 1) * static_cast<double>(classes - 1);
-  return static_cast<Real>(0 - numbers::chi2_log_tail(statistic, degrees));
+  return static_cast<Real>(0 - numeric::chi2_log_tail(statistic, degrees));
 }
 
 template <typename Impurity> constexpr Rough rough_of() {
-  if constexpr (std::same_as<Impurity, numbers::Entropy>) return Rough::entropy;
-  return std::same_as<Impurity, numbers::Gini> ? Rough::gini : Rough::none;
+  if constexpr (std::same_as<Impurity, numeric::Entropy>) return Rough::entropy;
+  return std::same_as<Impurity, numeric::Gini> ? Rough::gini : Rough::none;
 }
 
 template <Criterion C, std::floating_point Real> Worth<Real> worth() {
@@ -113,8 +119,61 @@ template <std::floating_point Real> Worth<Real> worth_of_levels(std::string_view
   Worth<Real> found = worth_of_cuts<Real>(measure);
   if (measure == "id3") found.gain = &id3_gain<Real>;
   if constexpr (std::same_as<Real, float>)
-    if (found.gain == &decrease<numbers::Entropy, float>) found.gain = &float_gain_of_levels;
+    if (found.gain == &decrease<numeric::Entropy, float>) found.gain = &float_gain_of_levels;
   return found;
+}
+
+// The branch of the cases without a value, where they are not spread over all.
+
+// Weight per class of the known cases of each branch, and of the cases without a value; of the classes that occur.
+struct KnownAndAbsent {
+  std::vector<double> table, absent;  // [n_branches, n_classes], [n_classes]
+};
+
+template <std::floating_point Real>
+KnownAndAbsent known_and_absent(size_t branches, size_t n_classes, std::span<const int32_t> place, const Cases<Real>& cases,
+                                std::span<const int32_t> direction) {
+  KnownAndAbsent sums{std::vector<double>(branches * n_classes), std::vector<double>(n_classes)};
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto c = static_cast<size_t>(place[cases[i].label]);
+    (direction[i] >= 0 ? sums.table[static_cast<size_t>(direction[i]) * n_classes + c] : sums.absent[c]) += cases[i].weight;
+  }
+  return sums;
+}
+
+// The heaviest branch, or the one that the cases without a value make least impure.
+inline int32_t best_fitting_branch(const Rules& rules, const XLog2XTable& x_log2_x, KnownAndAbsent sums) {
+  const auto impurity = worth_of_levels<double>(rules.measure).impurity;
+  const std::vector<double>& absent = sums.absent;
+  const size_t n_classes = absent.size();
+  std::vector<double> fit(sums.table.size() / n_classes);
+  const bool is_learned = rules.missing == MissingValues::learned && std::any_of(absent.begin(), absent.end(), [](double w) { return w > 0; });
+  for (size_t b = 0; b < fit.size(); ++b) {
+    const std::span<double> counts(sums.table.data() + b * n_classes, n_classes);
+    fit[b] = std::accumulate(counts.begin(), counts.end(), 0.0);
+    if (!is_learned) continue;
+    fit[b] = impurity(counts, x_log2_x);
+    for (size_t c = 0; c < n_classes; ++c) counts[c] += absent[c];
+    fit[b] -= impurity(counts, x_log2_x);
+  }
+  return heaviest<double>(fit);
+}
+
+// Gives the cases without a value a branch of their own or the best fitting one, where the rules say so.
+template <std::floating_point Real>
+void settle_missing(const Rules& rules, const XLog2XTable& x_log2_x, ClassCounter<Real>& classes, Node& node, const Cases<Real>& cases,
+                    std::vector<int32_t>& direction) {
+  if (rules.missing == MissingValues::spread) return;
+  const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
+  if (rules.missing == MissingValues::category && !is_needed) return;
+  if (rules.missing == MissingValues::category) node.missing = node.branches - 1;
+  else {
+    const std::vector<int32_t> present = classes.count(cases).label;
+    const auto place = classes.places(present);
+    const auto sums = known_and_absent(static_cast<size_t>(node.branches), present.size(), place, cases, direction);
+    node.missing = best_fitting_branch(rules, x_log2_x, sums);
+  }
+  std::replace(direction.begin(), direction.end(), -1, node.missing);
 }
 
 }  // namespace baytree::tree::fractional

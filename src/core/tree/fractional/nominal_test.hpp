@@ -1,8 +1,16 @@
-// Tests of a nominal column: a branch for each level, or one level against the rest.
+// Levels: each, one, groups; best test of a column.
 #pragma once
+#include <algorithm>
+#include <cmath>
+#include <span>
+
 #include "tree/fractional/gain.hpp"
+#include "tree/fractional/nodes.hpp"
+#include "tree/fractional/numeric_test.hpp"
 
 namespace baytree::tree::fractional {
+
+// Tests of a nominal column: a branch for each level, or one level against the rest.
 
 // Room for counting a column's levels without a table as long as the column has levels.
 struct LevelIndex {
@@ -89,6 +97,193 @@ ColumnTest<Real> best_level(const NodeCases<Real>& at, const Branches<Real>& spl
     else best.cuts = test.cuts;
   }
   return best;
+}
+
+// Groups of levels: pairs of groups are united as long as the gain ratio of the column does not fall.
+
+// Levels united so far. Levels that hardly occur are put aside and share one last branch.
+struct LevelGroups {
+  std::vector<std::vector<int32_t>> levels;
+  std::vector<std::vector<double>> counts;  // [n_groups][n_classes]
+  std::vector<double> weight;
+  std::vector<double> aside_counts;  // of the levels put aside
+  size_t size() const { return levels.size(); }
+
+  // The union stays in the place of the earlier group.
+  void unite(size_t a, size_t b) {
+    levels[a].insert(levels[a].end(), levels[b].begin(), levels[b].end());
+    for (size_t c = 0; c < counts[a].size(); ++c) counts[a][c] += counts[b][c];
+    weight[a] += weight[b];
+    levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(b));
+    counts.erase(counts.begin() + static_cast<std::ptrdiff_t>(b));
+    weight.erase(weight.begin() + static_cast<std::ptrdiff_t>(b));
+  }
+};
+
+inline constexpr double kAside = 0.5;          // weight up to which a level is put aside
+inline constexpr double kSameShare = 1e-3;     // class shares closer than this are the same
+inline constexpr size_t kMaxGroups = 64;       // beyond it only neighbours by class share are united
+
+inline bool have_same_shares(const LevelGroups& groups, size_t a, size_t b) {
+  for (size_t c = 0; c < groups.counts[a].size(); ++c)
+    if (std::abs(groups.counts[a][c] / groups.weight[a] - groups.counts[b][c] / groups.weight[b]) > kSameShare) return false;
+  return true;
+}
+
+inline void unite_same_shares(LevelGroups& groups) {
+  for (size_t a = 0; a < groups.size(); ++a)
+    for (size_t b = a + 1; b < groups.size() && groups.size() > 2;) {
+      if (have_same_shares(groups, a, b)) groups.unite(a, b);
+      else ++b;
+    }
+}
+
+// Keeps the pair search small: the order by the share of the first class is cut into runs.
+inline void unite_neighbours(LevelGroups& groups, size_t most = kMaxGroups) {
+  if (groups.size() <= most) return;
+  std::vector<size_t> order(groups.size());
+  for (size_t g = 0; g < order.size(); ++g) order[g] = g;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return groups.counts[a][0] / groups.weight[a] < groups.counts[b][0] / groups.weight[b];
+  });
+  LevelGroups fewer{.levels = {}, .counts = {}, .weight = {}, .aside_counts = groups.aside_counts};
+  for (size_t place = 0; place < order.size(); ++place) {
+    const size_t g = order[place], run = place * most / order.size();
+    if (run == fewer.size()) {
+      fewer.levels.emplace_back();
+      fewer.counts.emplace_back(groups.counts[g].size());
+      fewer.weight.push_back(0);
+    }
+    fewer.levels[run].insert(fewer.levels[run].end(), groups.levels[g].begin(), groups.levels[g].end());
+    for (size_t c = 0; c < groups.counts[g].size(); ++c) fewer.counts[run][c] += groups.counts[g][c];
+    fewer.weight[run] += groups.weight[g];
+  }
+  groups = std::move(fewer);
+}
+
+// Each level alone; those of a weight up to `aside` are put aside.
+template <std::floating_point Real>
+LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> present, double aside) {
+  LevelGroups groups;
+  groups.aside_counts.resize(split.n_classes);
+  for (size_t b = 0; b < present.size(); ++b) {
+    const auto row = split.row(b);
+    if (static_cast<double>(split.weight[b]) <= aside) {
+      for (size_t c = 0; c < row.size(); ++c) groups.aside_counts[c] += row[c];
+      continue;
+    }
+    groups.levels.push_back({present[b]});
+    groups.counts.emplace_back(row.begin(), row.end());
+    groups.weight.push_back(split.weight[b]);
+  }
+  return groups;
+}
+
+template <std::floating_point Real>
+Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& split, bool has_aside) {
+  const size_t k = split.n_classes, n = groups.size() + (has_aside ? 1 : 0);
+  Branches<Real> united{.table = std::vector<Real>(n * k), .weight = std::vector<Real>(n), .known = split.known,
+                        .absent = split.absent, .missing = split.missing, .n_classes = k};
+  for (size_t g = 0; g < n; ++g) {
+    const auto& counts = g < groups.size() ? groups.counts[g] : groups.aside_counts;
+    for (size_t c = 0; c < k; ++c) {
+      united.table[g * k + c] = static_cast<Real>(counts[c]);
+      united.weight[g] += static_cast<Real>(counts[c]);
+    }
+  }
+  return united;
+}
+
+// A test of groups of levels, by greedy pairing.
+template <std::floating_point Real>
+ColumnTest<Real> best_groups(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const int32_t> present, int32_t levels) {
+  LevelGroups groups = single_levels(split, present, kAside);
+  ColumnTest<Real> test;
+  if (groups.size() < 2) return test;
+  const bool has_aside = groups.size() < static_cast<size_t>(levels);
+  if (groups.size() <= 4 * kMaxGroups) unite_same_shares(groups);
+  unite_neighbours(groups);
+
+  const auto judge = [&](const LevelGroups& these) {
+    const Branches<Real> united = as_branches(these, split, has_aside);
+    if (!has_two_branches(at, united)) return -1.0;
+    const double gain = at.worth.gain(at, united), info = info_of(at, united);
+    return at.rules.by_ratio ? (info > 0 ? gain / info : 0.0) : gain;
+  };
+  const auto is_counted = [&](double weight) { return weight > at.rules.min_side / 2; };
+  double current = judge(groups);
+  while (groups.size() > 2 && std::count_if(groups.weight.begin(), groups.weight.end(), is_counted) > 2) {
+    double best = -1;
+    std::pair<size_t, size_t> pair;
+    for (size_t a = 0; a < groups.size(); ++a)
+      for (size_t b = a + 1; b < groups.size(); ++b) {
+        LevelGroups tried = groups;
+        tried.unite(a, b);
+        const double value = judge(tried);
+        if (value >= best) best = value, pair = {a, b};
+      }
+    if (best < current) break;
+    groups.unite(pair.first, pair.second);
+    current = best;
+  }
+
+  const Branches<Real> united = as_branches(groups, split, has_aside);
+  if (!has_two_branches(at, united)) return test;
+  test.is_valid = true;
+  test.gain = test.raw_gain = at.worth.gain(at, united);
+  test.info = info_of(at, united);
+  test.branches = static_cast<int32_t>(groups.size()) + (has_aside ? 1 : 0);
+  test.group.assign(static_cast<size_t>(levels), test.branches - 1);
+  for (size_t g = 0; g < groups.size(); ++g)
+    for (const int32_t level : groups.levels[g]) test.group[level] = static_cast<int32_t>(g);
+  return test;
+}
+
+// Forgets the levels that a test above on the same column has assigned elsewhere, and a last branch left without any.
+inline void drop_excluded_levels(Growth& tree) {
+  std::vector<int32_t> parent(tree.node.size(), -1);
+  for (size_t id = 0; id < tree.node.size(); ++id) {
+    Node& node = tree.node[id];
+    for (int32_t b = 0; b < node.branches; ++b) parent[static_cast<size_t>(node.first + b)] = static_cast<int32_t>(id);
+    if (node.test != Test::groups) continue;
+    int32_t* map = tree.branch_of.data() + node.group;
+    for (auto below = static_cast<int32_t>(id); parent[below] >= 0; below = parent[below]) {
+      const Node& above = tree.node[parent[below]];
+      if (above.test != Test::groups || above.column != node.column) continue;
+      for (int32_t level = 0; level < node.levels; ++level)
+        if (tree.branch_of[static_cast<size_t>(above.group + level)] != below - above.first) map[level] = -1;
+    }
+    const bool is_last_empty = std::find(map, map + node.levels, node.branches - 1) == map + node.levels;
+    if (is_last_empty && node.branches > 2) --node.branches;
+  }
+}
+
+// The best test of a column at a node.
+
+template <std::floating_point Real>
+ColumnTest<Real> best_test_of_known(const NodeCases<Real>& at, const Worth<Real>& of_cuts, const Training& from, size_t column,
+                                    LevelIndex& index) {
+  const GivenColumn& given = from.columns[column];
+  if (given.is_numeric()) {
+    const auto stripe = static_cast<size_t>(from.stripe[column]);
+    return best_cut(at.judged_by(of_cuts), from.ranked[stripe], at.cases.sorted(stripe));
+  }
+  const Branches<Real> split = tabulate<Real>(at.cases, at.counts.size(), at.place, given.code, given.levels, index);
+  if (at.rules.binary) return best_level(at, split, std::span<const int32_t>(index.present));
+  if (at.rules.grouped && given.levels > 2) return best_groups(at, split, std::span<const int32_t>(index.present), given.levels);
+  return each_level(at, split, given.levels);
+}
+
+// Where missing values have a branch of their own, it counts.
+template <std::floating_point Real>
+ColumnTest<Real> best_test(const NodeCases<Real>& at, const Worth<Real>& of_cuts, const Training& from, size_t column, LevelIndex& index) {
+  ColumnTest<Real> test = best_test_of_known(at, of_cuts, from, column, index);
+  const GivenColumn& given = from.columns[column];
+  const auto is_missing = [&](const Case<Real>& it) {
+    return given.is_numeric() ? std::isnan(given.value[it.row]) : given.code[it.row] < 0;
+  };
+  if (at.rules.missing == MissingValues::category && std::any_of(at.cases.all.begin(), at.cases.all.end(), is_missing)) ++test.branches;
+  return test;
 }
 
 }  // namespace baytree::tree::fractional

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "tree/fractional/cases.hpp"
-#include "workers.hpp"
+#include "util/thread_pool.hpp"
 
 namespace baytree::tree::fractional {
 

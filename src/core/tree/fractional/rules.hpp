@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "choices.hpp"
+#include "util/options.hpp"
 
 namespace baytree::tree::fractional {
 

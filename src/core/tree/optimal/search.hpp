@@ -12,8 +12,8 @@
 #include <functional>
 #include <memory>
 
-#include "tree/optimal/seen.hpp"
-#include "tree/optimal/two_levels.hpp"
+#include "tree/optimal/branch_cache.hpp"
+#include "tree/optimal/depth_two.hpp"
 
 namespace baytree::tree::optimal {
 

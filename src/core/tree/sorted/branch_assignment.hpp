@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "tree/criteria.hpp"
-#include "tree/sorted/node.hpp"
-#include "tree/sorted/rows/partitioned_rows.hpp"
-#include "tree/sorted/splits/measures.hpp"
-#include "tree/sorted/splits/split.hpp"
-#include "tree/sorted/splits/surrogates.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/settings.hpp"
+#include "tree/sorted/split.hpp"
+#include "tree/sorted/surrogates.hpp"
 
 namespace baytree::tree::sorted {
 

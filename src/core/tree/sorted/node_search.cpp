@@ -2,11 +2,10 @@
 
 #include <vector>
 
-#include "tree/sorted/node_measure.hpp"
-#include "tree/sorted/splits/column_search.hpp"
-#include "tree/sorted/splits/measures.hpp"
-#include "tree/sorted/splits/rpart_measures.hpp"
-#include "tree/sorted/splits/split_choice.hpp"
+#include "tree/sorted/column_search.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node_stats.hpp"
+#include "tree/sorted/rpart_measures.hpp"
 #include "tree/sorted/workspace.hpp"
 
 namespace baytree::tree::sorted {

@@ -7,11 +7,11 @@
 #include <span>
 
 #include "tree/sorted/branch_assignment.hpp"
-#include "tree/sorted/levels.hpp"
-#include "tree/sorted/node.hpp"
-#include "tree/sorted/rows/partitioned_rows.hpp"
-#include "tree/sorted/splits/split.hpp"
-#include "workers.hpp"
+#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/settings.hpp"
+#include "tree/sorted/split.hpp"
+#include "tree/sorted/target.hpp"
+#include "util/thread_pool.hpp"
 
 namespace baytree::tree::sorted {
 

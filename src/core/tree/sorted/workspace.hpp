@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tree/sorted/splits/level_counter.hpp"
-#include "tree/sorted/splits/split.hpp"
+#include "tree/sorted/level_counts.hpp"
+#include "tree/sorted/split.hpp"
 
 namespace baytree::tree::sorted {
 

@@ -106,7 +106,7 @@ class NaiveBayes {
   void fill(size_t from, size_t to, double copies) {
     for (size_t k = from; k < to; ++k) {
       const double mass = node_.start[k] + node_.own[k] + copies;
-      score_[k] = mass > std::numeric_limits<double>::min() ? numbers::near_log2(mass) : -std::numeric_limits<double>::infinity();
+      score_[k] = mass > std::numeric_limits<double>::min() ? numeric::near_log2(mass) : -std::numeric_limits<double>::infinity();
     }
     for (size_t j = 0; j < cells_.size(); ++j) kinds_[j] == Kind::kNumber ? number(j, from, to, copies) : level(j, from, to, copies);
   }
@@ -128,7 +128,7 @@ class NaiveBayes {
     if (!(sum_of(here) > 0)) return;
     for (size_t k = from; k < to; ++k) {
       const double known = std::max(0.0, node_.own[k] - told.gap[k]);
-      score_[k] += numbers::near_log2((here[k] + copies + 1) / (known + copies + double(told.present)));
+      score_[k] += numeric::near_log2((here[k] + copies + 1) / (known + copies + double(told.present)));
     }
   }
 };

@@ -1,14 +1,71 @@
-// What a node of a growing tree keeps: the classes of its rows, what each column tells of them, and its test.
+// Node, arrival codes, normal columns.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <vector>
 
+#include "numeric/impurity.hpp"
 #include "tree/streaming/bins.hpp"
-#include "tree/streaming/normal.hpp"
 
 namespace baytree::tree::streaming {
+
+// Levels and classes in the order in which they came: it does not depend on those that come later, or on batches.
+
+struct Arrivals {
+  std::vector<int32_t> place;  // [n_codes], the place of each code in the order of arrival, -1 before it came
+  int32_t count = 0;
+
+  static Arrivals of(std::span<const int32_t> places) {
+    Arrivals known{{places.begin(), places.end()}, 0};
+    for (const int32_t place : places) known.count = std::max(known.count, place + 1);
+    return known;
+  }
+  // The place of a code; a new one comes last.
+  int32_t arrive(int32_t code) {
+    int32_t& at = place[size_t(code)];
+    return at >= 0 ? at : at = count++;
+  }
+  // The places in the order of their codes.
+  std::vector<int32_t> in_order() const {
+    std::vector<int32_t> places;
+    for (const int32_t at : place) if (at >= 0) places.push_back(at);
+    return places;
+  }
+};
+
+// The numbers of a class as naive Bayes takes them.
+
+constexpr double kAnywhere = 1.0 / 12;  // the variance of what lies anywhere between 0 and 1
+
+// The numbers of a class between the first and the last of their column, which lie at 0 and 1: normal, with one row more that
+// lies anywhere. A further copy of a number makes it more probable, however far it lies from the others.
+class Normal {
+ public:
+  Normal() : Normal(0, 0.5, 0) {}
+  Normal(double weight, double mean, double squares) : weight_(weight), mean_(mean), squares_(squares) {
+    precision_ = (weight + 1) / (squares + kAnywhere);
+    height_ = 0.5 * numeric::near_log2(precision_);
+  }
+  // The logarithm of the density, up to what all classes share.
+  double bits(double place) const { return height_ - 0.72134752044448170368 * precision_ * (place - mean_) * (place - mean_); }
+  // With further rows at one place.
+  Normal with(double place, double copies) const {
+    const double share = copies / (weight_ + copies), distance = place - mean_;
+    return {weight_ + copies, mean_ + share * distance, squares_ + share * weight_ * distance * distance};
+  }
+  double mean() const { return mean_; }
+  double deviation() const { return std::sqrt(1 / precision_); }
+
+ private:
+  double weight_, mean_, squares_;  // squares: of the distances from the mean
+  double precision_, height_;
+};
+
+// What a node of a growing tree keeps: the classes of its rows, what each column tells of them, and its test.
 
 enum class Kind : int32_t { kNumber, kName, kRank };
 

@@ -8,13 +8,13 @@
 #include <numeric>
 #include <optional>
 
-#include "numbers/impurity.hpp"
+#include "numeric/impurity.hpp"
 #include "tree/streaming/node.hpp"
 
 namespace baytree::tree::streaming {
 
 struct NearXLog2X {
-  double operator()(double x) const { return x > std::numeric_limits<double>::min() ? x * numbers::near_log2(x) : 0.0; }
+  double operator()(double x) const { return x > std::numeric_limits<double>::min() ? x * numeric::near_log2(x) : 0.0; }
 };
 
 struct Found {
@@ -29,7 +29,7 @@ class Search {
  public:
   Search(const Node& node, std::span<const Kind> kinds, std::span<const std::vector<int32_t>> order, size_t classes, bool by_gini)
       : node_(node), kinds_(kinds), order_(order), classes_(classes), by_gini_(by_gini), weight_(sum_of(node.own)),
-        entropy_(side(node.own).bits), gini_(by_gini ? numbers::gini<double>(node.own) : 0.0), left_(classes), right_(classes), other_(classes) {}
+        entropy_(side(node.own).bits), gini_(by_gini ? numeric::gini<double>(node.own) : 0.0), left_(classes), right_(classes), other_(classes) {}
 
   // Of each column its best test; the earlier column wins a tie.
   Found best_of(size_t column) {
@@ -106,7 +106,7 @@ class Search {
     const Side left = side(left_), right = side(right_);
     const double gained = entropy_ - left.bits - right.bits, evidence = gained - price;
     if (!(evidence > 0) || !(left.weight > 0) || !(right.weight > 0)) return;
-    const double by_criterion = by_gini_ ? gini_ - numbers::gini<double>(left_) - numbers::gini<double>(right_) : gained;
+    const double by_criterion = by_gini_ ? gini_ - numeric::gini<double>(left_) - numeric::gini<double>(right_) : gained;
     const double worth = by_criterion * (evidence / gained) / weight_;
     if (best.is_there() && !(worth > best.worth)) return;
     best = {test(), worth, evidence};

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "tree/column_view.hpp"
-#include "tree/streaming/codes.hpp"
 #include "tree/streaming/naive_bayes.hpp"
+#include "tree/streaming/node.hpp"
 #include "tree/streaming/search.hpp"
 
 namespace baytree::tree::streaming {

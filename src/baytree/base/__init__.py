@@ -1,0 +1,1 @@
+"""Learner, model, predictor."""

@@ -1,1 +1,0 @@
-"""Events that count as another program counts, for its numbers to the last digit."""

@@ -1,1 +1,0 @@
-"""Events of text columns: documents as bags of words."""

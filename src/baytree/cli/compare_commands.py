@@ -1,0 +1,212 @@
+"""The commands that choose: which model suits a table, and which of its columns tell most."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baytree._warnings import did_you_mean
+from baytree.cli import arguments
+from baytree.cli import output as terminal_output
+from baytree.cli.console import Interrupted, echo_notes, echo_status, exit_now
+from baytree.cli.options import TABLE, TARGET, asked, declared, kind_options, names, read_options
+from baytree.display.terminal import escaped
+from baytree.file_io.atomic import write_file
+from baytree.model_selection import model_registry as families
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from baytree.comparison.fold_tasks import Progress
+    from baytree.comparison.leaderboard import Comparison
+
+_Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="What the target is.")
+
+
+@click.command(short_help="Try every model on a table and recommend one.")
+@TABLE
+@TARGET
+@click.option("--cv", default=10, show_default=True, type=click.IntRange(2), help="How many folds.")
+@click.option("--repeats", type=click.IntRange(1), help="How often rows are dealt to folds; by default as rows are few.")
+@click.option("--by", type=click.Choice(families.judges()), help="What models are judged by.")
+@click.option("--costs", metavar="JSON", help="What mistakes cost, by the true class and the answer.")
+@click.option("-m", "--models", metavar="NAMES", help="Which models, such as c45,cart,nb; all by default.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to save.")
+@click.option("--no-save", is_flag=True, help="Save nothing.")
+@kind_options
+@read_options
+@_Task
+def compare(table: str, target: str, models: str | None, output: Path | None, no_save: bool, **options: Any) -> None:
+    """Try every model on the same folds of TABLE, and recommend the simplest that is as good as the best: within one
+    standard error of it, and at most one point of accuracy lower.
+
+    Words, truth values and up to 20 different whole numbers are classes; a target of other numbers gets the
+    regression models (--task decides otherwise). Settings are chosen inside each fold.
+
+    Models are judged by the Brier score, the mean squared error of their probabilities; with --costs by what their
+    mistakes cost; numbers by the squared error. --by decides otherwise. Folds are dealt three times below 200 rows, twice
+    below 500 (--repeats).
+
+    The recommended model (model.baytree), every model (models/NAME.baytree), all results (results.json) and a page that
+    shows them (report.html) are saved in DIR, or in a directory called after the table.
+    Ctrl-C keeps the models that are finished, and ends with exit code 130.
+
+    \b
+    MODELS
+
+    \b
+    Examples:
+      baytree compare titanic --target survived
+      baytree compare people.csv --target income --models c45,cart,nb -o chosen
+      baytree compare loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
+      baytree compare wine.csv --target quality --task regression
+    """
+    from baytree.model_selection.problem import SupervisedProblem
+
+    directory = output or Path(f"{terminal_output.file_name(table)}-compared")
+    for name in ("model.baytree", "results.json", "report.html"):
+        arguments.refuse_input_as_output(None if no_save else directory / name, table)
+    frame, schema = _frame(table, target, options)
+    problem = SupervisedProblem.of(frame, target, options["task"], schema or None)
+    if not click.get_current_context().meta.get("quiet"):
+        click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.of_rows(problem)}\n", keep="\n"))
+    echo_notes(problem.schema.notes)
+    given = {name: options[name] for name in ("cv", "repeats", "by", "task")} | {"costs": _costs(options["costs"])}
+    with _progress() as watch:
+        result = _compared(frame, target, models, **given, schema=schema or None, progress=watch)
+    click.echo(terminal_output.coloured(escaped(str(result), keep="\n")))
+    click.echo("\n" + escaped(terminal_output.first_lines(str(result.recommended)), keep="\n"))
+    again = terminal_output.command(click.get_current_context(), result.recommendation.short)
+    click.echo(f"\nto learn it again:\n  {escaped(again)}")
+    if not no_save:
+        _save(result, directory, is_asked_for=output is not None)
+    if result.is_interrupted:
+        exit_now(Interrupted.exit_code)
+
+
+compare.help = cleandoc(compare.help or "").replace("MODELS", terminal_output.listed_models(families.FAMILIES))
+
+
+def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:
+    """Saves where it was asked for; where it was not, not being able to is only worth a note."""
+    from baytree.storage import save
+
+    try:
+        (directory / "models").mkdir(parents=True, exist_ok=True)
+        save(result.recommended, directory / "model.baytree")
+        for short, model in result.models.items():
+            save(model, directory / "models" / f"{short}.baytree")
+        write_file(directory / "results.json", result.to_json().encode() + b"\n")
+        result.report(directory / "report.html")
+    except OSError as error:
+        if is_asked_for:
+            raise
+        echo_status(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
+        return
+    echo_status(f"\nsaved in {directory}: model.baytree (see it with baytree show), models, results.json")
+    echo_status(f"saved {directory / 'report.html'}: the page that shows all this")
+
+
+def _costs(given: str | None) -> Any:
+    """Costs by class, as JSON says them."""
+    try:
+        return None if given is None else json.loads(given)
+    except json.JSONDecodeError as error:
+        example = '\'{"yes": {"no": 5}, "no": {"yes": 1}}\''
+        raise click.UsageError(f"--costs {given!r} is no JSON ({error}); give costs as {example}") from None
+
+
+@click.command(short_help="Rank the columns of a table by what they tell.")
+@TABLE
+@TARGET
+@click.option("--by", default="information_gain", show_default=True, metavar="MEASURE", help="How columns are ranked.")
+@click.option("--cuts", type=click.Choice(["auto", "best", "mdl", "quantiles"]), default="auto", help="How numbers are cut.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as CSV.")
+@kind_options
+@read_options
+@_Task
+def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **options: Any) -> None:
+    """Rank the columns of TABLE by what they tell about the target.
+
+    \b
+    Measures (--by):
+      information_gain       bits that the column saves about the class
+      gain_ratio             the same per bit of the column itself
+      symmetric_uncertainty  the same between 0 and 1
+      chi2                   test of independence, with p-values
+      correlation            Pearson, Spearman, point-biserial, Cramér's V or
+                             η, as the kinds of column and target ask
+      spearman               the same, numbers by their ranks
+      anova                  F test, with p-values
+      mrmr                   relevance less redundancy with those before
+      importance             of a CART tree learnt from all rows
+      lasso                  how early the column enters the L1 path
+
+    Numbers are cut for measures in bits at the one best place, for chi2 and mrmr into ten equal shares (--cuts).
+    p-values also come corrected for the number of columns (Bonferroni, false discovery rate).
+
+    \b
+    Examples:
+      baytree rank titanic --target survived
+      baytree rank people.csv --target income --by chi2 --cuts mdl
+      baytree rank houses.csv --target price --by correlation -o ranking.csv
+    """
+    from baytree.feature_selection.column_scores import MEASURES
+    from baytree.feature_selection.filters import rank_features
+
+    if by not in MEASURES:
+        raise click.UsageError(did_you_mean("measure", by, MEASURES))
+    arguments.refuse_input_as_output(output, table)
+    frame, schema = _frame(table, target, options)
+    ranking = rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
+    click.echo(escaped(str(ranking), keep="\n"))
+    if output is not None:
+        from baytree.cli import csv_output
+
+        with csv_output.written(output) as write:
+            write(ranking.to_dict())
+        echo_status(f"saved to {output}")
+
+
+def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The whole table without what is dropped, and the kinds that were declared."""
+    from baytree.data import files
+
+    schema, dropped = declared(options), names(options["drop"])
+    source = arguments.source(table, asked(options, schema), target)
+    arguments.columns([target, *schema, *dropped], source)
+    return files.read_all(source).drop(dropped), schema
+
+
+def _compared(*given: Any, **options: Any) -> Comparison:
+    from baytree.comparison.compare import compare
+
+    try:
+        return compare(*given, **options)
+    except ValueError as error:
+        if "there is no model" in str(error):
+            raise click.UsageError(str(error)) from None
+        raise
+
+
+@contextmanager
+def _progress() -> Generator[Any]:
+    """What to call with how far the work is: one line on standard error, rewritten, on a terminal; else None."""
+    if not sys.stderr.isatty() or click.get_current_context().meta.get("quiet"):
+        yield None
+        return
+
+    def tell(progress: Progress) -> None:
+        left = f", about {terminal_output.duration(progress.seconds_left)} left" if progress.done else ""
+        line = f"{progress.done}/{progress.total}  {progress.name}{left}"
+        click.echo(f"\r\x1b[2K{escaped(line)}", nl=False, err=True)
+
+    yield tell
+    click.echo("\r\x1b[2K", nl=False, err=True)

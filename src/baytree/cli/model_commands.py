@@ -1,0 +1,159 @@
+"""The command that says what sets two models apart.
+
+The command that says what is new in a table beside what a model was trained on.
+
+The command that writes a model in another language.
+
+The command that serves models to other programs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from baytree._warnings import did_you_mean
+from baytree.cli import arguments
+from baytree.cli.console import echo_status, progress
+from baytree.cli.options import MODEL, OUTPUT, REJECT, TABLE, read_options
+from baytree.display.terminal import escaped
+from baytree.exporters import EXPORTERS, export
+
+
+@click.command(short_help="Say what has changed from one model to another.")
+@click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
+@click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
+@click.argument("table", required=False, metavar="[TABLE]")
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="As a page, FILE.")
+@read_options
+def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | None, **options: object) -> None:
+    """Say what has changed from the model in OLD to that in NEW.
+
+    Tells columns, levels and classes that are not the same; then rules, distributions or coefficients; and with TABLE, which
+    needs no target, the rows that are answered otherwise, and through which column. The exit code is 0 whether or not
+    something has changed.
+
+    \b
+    Examples:
+      baytree diff monday.baytree tuesday.baytree
+      baytree diff monday.baytree tuesday.baytree rows.csv --json
+      baytree diff monday.baytree tuesday.baytree rows.csv -o page.html
+    """
+    import msgspec
+
+    from baytree.model_diff import diff as compared
+    from baytree.streaming.predict import flips_of
+
+    arguments.refuse_input_as_output(output, old, new, table)
+    before, after = arguments.predictor(old), arguments.predictor(new)
+    found = compared(before, after)
+    if table is not None:
+        source = arguments.source_for_both(before, after, table, options)
+        with progress(source.size, "comparing") as done:
+            found = msgspec.structs.replace(found, rows=flips_of(before, after, source, done))
+    if output is not None:
+        found.report(output)
+        echo_status(f"saved to {output}")
+        return
+    click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))
+
+
+@click.command(short_help="Say what is new beside the rows of training.")
+@MODEL
+@TABLE
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
+@read_options
+def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
+    """Say what is new in TABLE beside the rows that MODEL was trained on.
+
+    Tells for each column how far its distribution is from that of training, whether that is more than chance (with all
+    columns taken into account), missing values and new levels, and by how much the answers change. TABLE needs no target, is
+    read in batches, and may lack columns. The exit code is 0 whether or not something has changed.
+
+    \b
+    Examples:
+      baytree drift m.baytree today.csv
+      baytree drift m.baytree today.csv --json
+    """
+    import msgspec
+
+    from baytree.drift_detection.drift import Drift
+    from baytree.streaming.predict import drift_of
+
+    predictor = arguments.predictor(model)
+    source = arguments.some_columns(predictor, table, options)
+    with progress(source.size, "reading") as done:
+        found = Drift(predictor, drift_of(predictor, source, done))
+    click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))
+
+
+SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # names of files in what the command says
+
+
+@click.command("export", short_help="Write a model in another language.")
+@MODEL
+@click.option("--to", "target", required=True, metavar="TARGET", help=", ".join(EXPORTERS) + ".")
+@click.option("--dialect", metavar="NAME", help="Of SQL: duckdb, sqlite, postgres, mysql, spark, bigquery, snowflake, tsql.")
+@click.option("--table", metavar="NAME", help="Of SQL: the table that is scored.")
+@click.option("--view", metavar="NAME", help="Of SQL: the view that is made, instead of a query.")
+@click.option("--effects", is_flag=True, default=None, help="Of SQL: also what each column adds to the scores.")
+@REJECT
+@OUTPUT
+def write_model(model: Path, target: str, output: Path | None, reject: float | None, **options: str | bool | None) -> None:
+    """Write a model in another language: a program, a query or a document that answers without baytree.
+
+    \b
+    Examples:
+      baytree export m.baytree --to sql --dialect postgres --table people -o model.sql
+      baytree export m.baytree --to c -o model.c
+      baytree export m.baytree --to onnx -o model.onnx
+    """
+    arguments.refuse_input_as_output(output, model)
+    if target not in EXPORTERS:
+        raise click.UsageError(did_you_mean("target", target, EXPORTERS))
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and target != "sql":
+        raise click.UsageError(f"--{next(iter(given))} is of SQL only, not of {target}")
+    printed = export(arguments.predictor(model), target, output, reject=reject, **given)
+    if output is not None:
+        echo_status(f"saved to {output}")
+    elif isinstance(printed, bytes):
+        raise click.UsageError(f"{target} is no text: name a file, as in -o {SUFFIXES[target]}")
+    else:
+        click.echo(escaped(printed, keep="\n") if sys.stdout.isatty() else printed)
+
+
+@click.command(short_help="Answer other programs over HTTP.")
+@click.argument("models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL...")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; others need a token.")
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes any that is free.")
+@click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), help="What clients must know, in a file.")
+@REJECT
+def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | None, reject: float | None) -> None:
+    """Answer other programs over HTTP, each MODEL under its file's name.
+
+    A file that changes is read again, or all of them on SIGHUP; one that cannot be read leaves the old model in place. Each
+    request is a line of JSON on standard error, without values of rows. SIGTERM finishes what was started.
+
+    \b
+    Examples:
+      baytree serve m.baytree
+      curl --json '{"rows": [{"age": 30}]}' localhost:8080/models/m/predict
+      baytree serve m.baytree --reject 0.8
+      baytree serve a.baytree b.baytree --host 0.0.0.0 --token-file token
+    """
+    try:
+        from baytree.serve import server
+        from baytree.serve.app import is_loopback
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise click.UsageError(f"serving needs {error.name}: pip install 'baytree[serve]'") from None
+    token = None if token_file is None else server.read_token(token_file)
+    if token is None and not is_loopback(host):
+        raise click.UsageError(f"--host {host} is open to other machines: name a --token-file, too")
+    paths = [arguments.model_file(path) for path in models]
+    server.run(paths, host, port, token, click.echo, reject)

@@ -1,0 +1,121 @@
+"""How a table is to be read, as options: the same for every command that takes one.
+
+What many commands take: a table, a model, where to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from baytree.data.files.options import ReadOptions
+
+_OPTIONS = (
+    click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark of numbers."),
+    click.option("--missing", multiple=True, metavar="WORDS", help="Further words for a missing value, as in n/a,-999."),
+    click.option("--sheet", metavar="NAME", help="The sheet of a workbook, or the file in a zip."),
+    click.option("--encoding", metavar="NAME", help="The encoding of a text, such as latin-1."),
+    click.option("--header", type=click.IntRange(0), metavar="N", help="The line of the header; 0 where there is none."),
+)
+
+_KINDS = (
+    click.option("--numeric", multiple=True, metavar="COLUMN", help="Numbers, however they are written."),
+    click.option("--nominal", multiple=True, metavar="COLUMN", help="Numbers that are only codes."),
+    click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order."),
+    click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words."),
+    click.option("--date", multiple=True, metavar="COLUMN[=mdy]", help="Dates; =year,month,weekday adds their parts."),
+    click.option("--keep", multiple=True, metavar="COLUMN", help="Columns to keep that look like names of rows."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out."),
+)
+
+
+def read_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a file is read."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def kind_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what columns are."""
+    for option in reversed(_KINDS):
+        command = option(command)
+    return command
+
+
+def asked(options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **more: Iterable[str]) -> ReadOptions:
+    """What the options ask of a file; `kinds` are those that `declared` gives, `more` further fields."""
+    from baytree.data.files.options import ReadOptions
+
+    kinds = kinds or {}
+    later = {name for name, kind in kinds.items() if kind in ("numeric", "date", "dmy", "mdy", "keep") or is_parts(kind)}
+    return ReadOptions(
+        text=frozenset(more.get("text", ())) | {name for name in kinds if name not in later},
+        numbers=frozenset(more.get("numbers", ())),
+        words=frozenset(more.get("words", ())) | {name for name in later if kinds[name] != "keep"},
+        decimal=options.get("decimal") or "",
+        missing=tuple(word.strip() for words in options.get("missing") or () for word in words.split(",")),
+        sheet=options.get("sheet"),
+        encoding=options.get("encoding"),
+        header=options.get("header"),
+        keep=frozenset(names(options.get("keep") or ())),
+        drop=frozenset(names(options.get("drop") or ())),
+        needed=frozenset(more["needed"]) if "needed" in more else None,
+    )
+
+
+def declared(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema that the options declare.
+
+    >>> declared({"nominal": ["zip"], "ordinal": ["size=S<M<L"], "date": ["day=mdy"], "keep": ["id,name"]})
+    {'zip': 'nominal', 'size': ['S', 'M', 'L'], 'day': 'mdy', 'id': 'keep', 'name': 'keep'}
+    """
+    kinds: dict[str, Any] = dict.fromkeys(names(options.get("numeric", ())), "numeric")
+    kinds |= dict.fromkeys(options.get("nominal", ()), "nominal")
+    for order in options.get("ordinal", ()):
+        name, given, levels = order.partition("=")
+        if not given or "<" not in levels:
+            raise click.UsageError(f'--ordinal {order!r}: name the levels in order, as in --ordinal "size=S<M<L"')
+        kinds[name.strip()] = [level.strip() for level in levels.split("<")]
+    kinds |= dict.fromkeys(options.get("text", ()), "text")
+    kinds |= dict(_date(given) for given in options.get("date", ()))
+    return kinds | {name: "keep" for name in names(options.get("keep", ())) if name not in kinds}
+
+
+def names(given: Iterable[str]) -> list[str]:
+    """Names of columns, several of which may stand between commas."""
+    return [name.strip() for each in given for name in each.split(",") if name.strip()]
+
+
+def is_parts(kind: Any) -> bool:
+    """Whether a declaration names the parts of a date."""
+    return isinstance(kind, tuple)
+
+
+def _date(given: str) -> tuple[str, Any]:
+    name, _, how = given.partition("=")
+    if how in ("", "dmy", "mdy"):
+        return name.strip(), how or "date"
+    parts = tuple(part.strip() for part in how.split(","))
+    if set(parts) <= {"year", "month", "weekday"}:
+        return name.strip(), parts
+    raise click.UsageError(f"--date {given!r}: give dmy, mdy, or year, month and weekday, as in --date day=year,month")
+
+
+TABLE = click.argument("table", metavar="TABLE")
+
+MODEL = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+
+TARGET = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
+
+STRICT = click.option("--strict", is_flag=True, help="Stop at a cell that cannot be read, or a level that is new.")
+
+OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+
+REJECT = click.option(
+    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
+)

@@ -1,0 +1,165 @@
+"""The commands that answer for the rows of a table: what a model predicts, why, and how well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baytree._warnings import did_you_mean
+from baytree.cli import arguments
+from baytree.cli.console import echo_notes, echo_status, progress
+from baytree.cli.options import MODEL, OUTPUT, REJECT, STRICT, TABLE, names, read_options
+from baytree.display.terminal import escaped
+from baytree.file_io.atomic import is_written_in_place
+
+if TYPE_CHECKING:
+    from baytree.metrics.evaluation import Evaluation
+    from baytree.statistics.profile import Profile
+
+EXPLAINED = 3  # rows, where none is asked for
+
+LEARNT_FROM = "as many rows of each class as in training: rows that a model has learnt from make it look better than it is"
+
+
+@click.command(short_help="Predict each row of a table.")
+@MODEL
+@TABLE
+@click.option("--proba", is_flag=True, help="Also the probability of each class.")
+@click.option(
+    "--explain", "reasons", type=click.IntRange(0), default=0, metavar="K", help="Also the K reasons that tell most."
+)
+@REJECT
+@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
+@STRICT
+@read_options
+@OUTPUT
+def predict(
+    model: Path,
+    table: str,
+    proba: bool,
+    reasons: int,
+    reject: float | None,
+    keep: tuple[str, ...],
+    output: Path | None,
+    **options: Any,
+) -> None:
+    """Predict each row of TABLE, as CSV on standard output or in a file.
+
+    A cell that cannot be read, and a level that was not there in training, is taken as missing, with a note; --strict stops
+    there instead. Columns that the model does not use may be absent. Text that a spreadsheet would take for a formula gets a
+    quote mark in front.
+
+    \b
+    Examples:
+      baytree predict m.baytree new.csv
+      baytree predict m.baytree new.csv --proba --explain 3 -o answers.csv
+      baytree predict m.baytree new.csv --keep id,name -o answers.csv
+      baytree predict m.baytree new.csv --reject 0.8 -o answers.csv
+      cat new.csv | baytree predict m.baytree -
+    """
+    from baytree.cli import csv_output
+    from baytree.data import files
+    from baytree.streaming import predict as batch_predict
+
+    arguments.refuse_input_as_output(output, model, table)
+    predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
+    if (proba or reject is not None) and batch_predict.target_of(predictor).classes is None:
+        raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
+    source = arguments.source_once(predictor, table, options, kept)
+
+    def write_all(source: files.TableSource) -> None:
+        with csv_output.written(output) as write, progress(source.size, "predicting") as done:
+            for columns in batch_predict.answers(predictor, source, proba, done, kept, reasons, reject):
+                write(columns)
+
+    if output and not is_written_in_place(output):  # a file appears at the end, so a second attempt may replace the first
+        files.attempt(source, write_all)
+    else:
+        write_all(files.settle_types(source))
+    if output:
+        echo_status(f"saved to {output}")
+
+
+@click.command(short_help="Say why rows get their answers.")
+@MODEL
+@TABLE
+@click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Which row; the first is 1.")
+@STRICT
+@read_options
+def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> None:
+    """Say why rows of TABLE get their answers: what each column adds for and against.
+
+    \b
+    Examples:
+      baytree explain m.baytree new.csv
+      baytree explain m.baytree new.csv --row 3 --row 17
+    """
+    from baytree.streaming import predict as batch_predict
+
+    predictor = arguments.predictor(model, options["strict"])
+    found = batch_predict.rows(arguments.source_for(predictor, table, options), row or range(1, EXPLAINED + 1))
+    absent = sorted(set(row) - set(found))
+    if absent:
+        raise click.UsageError(f"{table} has no row {absent[0]:,}")
+    for at in sorted(found):
+        why = str(predictor.explain(found[at])[0])
+        click.echo(click.style(f"row {at:,}: ", bold=True) + escaped(why, keep="\n") + "\n")
+
+
+@click.command(short_help="Say how well a model predicts a table.")
+@MODEL
+@TABLE
+@click.option(
+    "--costs", metavar="JSON", help='What mistakes cost, as in {"yes": {"no": 5}, "no": {"yes": 1}}: true, then answered.'
+)
+@click.option(
+    "--curve", metavar="CLASS", help="Also the net benefit of acting on a class, by the probability from which on."
+)
+@STRICT
+@read_options
+def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **options: Any) -> None:
+    """Say how well a model predicts TABLE, which must hold its target column.
+
+    Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
+    with an interval, balanced accuracy, F1, Matthews' correlation, log loss, Brier score, the area under the curve, a
+    line per class and the confusions; of numbers R² and the errors. With --costs also what a row costs where the class of
+    least expected cost is answered, as it is answered, and where all get the same answer.
+
+    \b
+    Examples:
+      baytree evaluate m.baytree held-out.csv
+      cat held-out.csv | baytree evaluate m.baytree -
+      baytree evaluate m.baytree held-out.csv --curve ill \\
+        --costs '{"ill": {"well": 20}, "well": {"ill": 1}}'
+    """
+    from baytree.metrics.evaluation import Evaluation, costs_of
+    from baytree.streaming import predict as batch_predict
+
+    predictor = arguments.predictor(model, options["strict"])
+    target = batch_predict.target_of(predictor)
+    classes = [str(label) for label in target.classes or ()]
+    if curve is not None and curve not in classes:
+        raise click.UsageError(f"--curve: {did_you_mean('class', curve, classes)}")
+    amounts = costs_of(predictor, arguments.json_of("--costs", costs))
+    source = arguments.source_for(predictor, table, options)
+    arguments.columns([target.name], source)
+    with progress(source.size, "evaluating") as done:
+        counted = batch_predict.evaluate_source(predictor, source, done, amounts)
+    if counted is None or not counted.n_rows:
+        raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
+    found = Evaluation(predictor.name, target.name, target.classes or (), counted)
+    click.echo(str(found))
+    if curve is not None:
+        click.echo(f"\n{found.decision_curve(curve)}")
+    if _may_be_those_of_training(found, predictor.profile):
+        echo_notes([LEARNT_FROM])
+
+
+def _may_be_those_of_training(found: Evaluation, profile: Profile | None) -> bool:
+    from baytree.interview.interview import class_weights
+
+    if profile is None or not profile.columns or not found.classes:
+        return False
+    return class_weights(profile).tolist() == found.confusion.sum(axis=1).tolist()

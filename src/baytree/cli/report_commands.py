@@ -1,0 +1,189 @@
+"""The commands that show: a model as one page, and twenty questions in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baytree._warnings import did_you_mean
+from baytree.cli import arguments
+from baytree.cli.console import echo_status
+from baytree.cli.options import MODEL, read_options
+from baytree.display.terminal import escaped
+from baytree.file_io.atomic import write_file
+
+if TYPE_CHECKING:
+    from baytree.base.predictor import Predictor
+    from baytree.interview.interview import Interview, Question
+
+BAR = 30  # letters of a probability of 1
+
+MOST_CLASSES = 8
+
+
+@click.command(short_help="Write a page that shows a model.")
+@MODEL
+@click.argument("table", required=False, metavar="[TABLE]")
+@click.option("--rows", type=click.IntRange(1), metavar="N", help="Also N of the worst mistakes and most doubtful rows.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default="page.html", show_default=True)
+@read_options
+def report(model: Path, table: str | None, rows: int | None, output: Path, **options: object) -> None:
+    """Write one HTML page that shows MODEL, answers what-if and asks twenty questions; it needs no network.
+
+    With TABLE, which must hold the target column, the model is judged on its rows, and their columns are described.
+    The page holds aggregates, never rows, unless --rows asks for some.
+
+    \b
+    Examples:
+      baytree report m.baytree
+      baytree report m.baytree titanic -o page.html
+      baytree report m.baytree held-out.csv --rows 5 -o page.html
+    """
+    from baytree.data import files
+    from baytree.reporting import report as written
+
+    arguments.refuse_input_as_output(output, model, table)
+    predictor = arguments.predictor(model)
+    frame = None
+    if table is not None:
+        source = arguments.source_for(predictor, table, options)
+        arguments.columns([predictor.schema.target.name], source)
+        frame = files.read_all(source)
+    elif rows is not None:
+        raise click.UsageError("--rows explains rows of a TABLE: name one")
+    written(predictor, frame, output, rows=rows)
+    echo_status(f"saved to {output}")
+
+
+@click.command(short_help="Guess by asking: twenty questions with a model.")
+@MODEL
+@click.option("--sure", default=0.99, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="When to stop.")
+@click.option("--cost", multiple=True, metavar="COLUMN=N", help="What asking for a column costs; 1 where nothing is said.")
+@click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
+@read_options
+def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: object) -> None:
+    """Think of a row; MODEL asks for the column that tells most, until it is sure.
+
+    Where columns have costs, it asks for the one that tells most per cost.
+
+    Answer with a level, a number, the place of a choice such as 2), a range such as 10..20, ? where you do not know, undo,
+    or quit.
+
+    \b
+    Examples:
+      baytree fit mushroom --target class -o mushroom.baytree
+      baytree play mushroom.baytree
+      baytree play mushroom.baytree --cost odor=5 --cost spore_print_color=20
+    """
+    from baytree.data import files
+    from baytree.interview.interview import interview
+
+    predictor = arguments.predictor(model)
+    frame = None if table is None else files.read_all(arguments.source_for(predictor, table, options))
+    talk = interview(predictor, frame, sure, _costs(cost, predictor.schema.names))
+    click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
+    if talk.unasked:
+        click.echo(f"Text is not asked for: {', '.join(map(escaped, talk.unasked))}.\n")
+    asked = 0
+    while (question := talk.next()) is not None:
+        asked += 1
+        click.echo(f"{asked}. {_in_words(question)}")
+        if not _answered(talk, question):
+            return
+        click.echo(probability_bars(talk.belief) + "\n")
+    n = len(talk.answers)
+    spent = f", which cost {talk.spent:g}" if cost else ""
+    click.echo(f"It is {escaped(str(talk.prediction))}, I say after {n} question{'s' * (n != 1)}{spent}.")
+
+
+def draw(predictor: Predictor, model: Path, output: Path) -> None:
+    """The tree of a model file as an SVG file."""
+    from baytree.rendering.tree_drawing import to_svg
+    from baytree.summary.tree import BayesTreeSummary, TreeSummary
+
+    summary = predictor.model.summary(predictor.schema)
+    if not isinstance(summary, TreeSummary | BayesTreeSummary):
+        raise click.UsageError(f"{model} holds a {predictor.name}, which is no tree; baytree report draws any model")
+    from baytree.tree.inspection.node_records import draw as drawing
+
+    tree = predictor.model.tree if isinstance(summary, BayesTreeSummary) else predictor.model
+    write_file(output, to_svg(drawing(tree, predictor.schema)).encode())
+
+
+def probability_bars(belief: dict[Any, float]) -> str:
+    """The probabilities as bars, the largest first.
+
+    >>> print(probability_bars({"yes": 0.75, "no": 0.25}))
+      yes   75 % ██████████████████████
+      no    25 % ████████
+    """
+    order = sorted(belief, key=lambda label: -belief[label])[:MOST_CLASSES]
+    width = max(len(escaped(str(label))) for label in order)
+    lines = [f"  {escaped(str(c)):<{width}} {100 * belief[c]:4.0f} % {'█' * round(BAR * belief[c])}".rstrip() for c in order]
+    return "\n".join(lines)
+
+
+def _costs(given: tuple[str, ...], columns: Sequence[str]) -> dict[str, float]:
+    """What was typed as COLUMN=N; a name may have signs of equality of its own."""
+    costs = {}
+    for each in given:
+        name, _, cost = each.rpartition("=")
+        if name not in columns:
+            raise click.UsageError(f"--cost {each!r}: {did_you_mean('column', name, columns)}")
+        try:
+            costs[name] = float(cost)
+        except ValueError:
+            raise click.UsageError(f"--cost {each!r}: {cost!r} is no number") from None
+    return costs
+
+
+def _in_words(question: Question) -> str:
+    cost = "" if question.cost is None else f" for a cost of {question.cost:g}"
+    head = f"What is {escaped(question.column)}?  ({question.gain:.2f} bits{cost})"
+    return "\n".join([head, *(f"   {k}) {_choice(choice, question.unit)}" for k, choice in enumerate(question.choices, 1))])
+
+
+def _choice(choice: Any, unit: str | None) -> str:
+    from baytree.rendering.tree_text import shown
+
+    if not isinstance(choice, tuple):
+        return escaped(str(choice))
+    low, high = (None if side is None else shown(side, unit) for side in choice)
+    if low is None:
+        return "any" if high is None else f"up to {high}"
+    return f"above {low}" if high is None else f"{low} to {high}"
+
+
+def _answered(talk: Interview, question: Question) -> bool:
+    """Asks until there is an answer; False where the game is over."""
+    while True:
+        word = click.prompt("  ", prompt_suffix="> ", default="?", show_default=False).strip()
+        if word == "quit":
+            return False
+        try:
+            if word == "undo":
+                talk.undo()
+            else:
+                talk.answer(_read(word, question))
+        except ValueError as error:
+            click.echo(f"  {escaped(str(error))}")
+            continue
+        return True
+
+
+def _read(word: str, question: Question) -> Any:
+    """What was typed: a level, the number of a choice, a number, a range, or nothing known."""
+    if word in ("", "?"):
+        return None
+    is_number = question.kind == "numeric"
+    place = word.removesuffix(")")
+    is_place = place.isdigit() and 1 <= int(place) <= len(question.choices)
+    if is_place and (word != place or not (is_number or word in map(str, question.choices))):
+        return question.choices[int(place) - 1]
+    if is_number and ".." in word:
+        low, _, high = word.partition("..")
+        return (low.strip() or None, high.strip() or None)
+    return word

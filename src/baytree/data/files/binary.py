@@ -1,0 +1,272 @@
+"""Files that are opened as a whole, or carry their own types: Parquet, JSON, NDJSON and Excel, and frames in memory.
+
+The cells of a workbook as text, as a person sees them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from baytree.data.files import header as header_detection
+from baytree.data.files.convert import converted, drop_missing_tokens, infer_decimal_marks
+from baytree.data.files.csv_parse import convert, infer, stripped, trim
+from baytree.data.files.options import PLAINLY, FileError, ReadOptions
+from baytree.data.files.sheet_xml import Extent, Range, measure
+from baytree.data.schema.notes import Note
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CELLS = 2_000_000  # in one batch
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """A table in memory as a source."""
+
+    name: str
+    frame: pl.DataFrame
+    size: None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
+
+    def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows, in slices."""
+        for frame in self.frame.iter_slices(_rows_per_batch(len(self.columns))):
+            yield drop_missing_tokens(frame, self.missing)
+            if progress:
+                progress(0)
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """A Parquet file."""
+
+    path: Path
+    name: str
+    columns: tuple[str, ...]
+    size: None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    unread: tuple[str, ...] = ()  # columns of lists or objects
+
+    def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows, in row order, a bounded number at a time; columns that are not read are missing."""
+        import polars as pl
+
+        size, scanned = _rows_per_batch(len(self.columns)), pl.scan_parquet(self.path, glob=False)
+        if self.unread:
+            scanned = scanned.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self.unread)
+        try:
+            # collect_batches is not yet a stable part of polars: it is called here only
+            for frame in scanned.collect_batches(chunk_size=size):
+                yield drop_missing_tokens(as_text(frame), self.missing)
+                if progress:
+                    progress(0)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            raise _damaged(self.name, "Parquet", error) from None
+
+
+def open_parquet(path: Path, name: str, asked: ReadOptions = PLAINLY) -> Parquet:
+    """The Parquet file with its columns."""
+    import polars as pl
+
+    try:
+        schema = pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise _damaged(name, "Parquet", error) from None
+    unread = nested_columns(name, schema, asked)
+    return Parquet(path, name, tuple(schema), missing=asked.missing, unread=unread)
+
+
+def verify_pages(path: Path) -> None:
+    """Reads a Parquet file to its end and refuses it where a page does not have its checksum; a page without one passes."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError("verify=True needs pyarrow: pip install pyarrow") from None
+    where = ""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                where = f", row group {group}"
+                for _ in file.iter_batches(_rows_per_batch(len(file.schema_arrow)), row_groups=[group], use_threads=False):
+                    pass
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(f"{path.name}{where}", "Parquet", error) from None
+
+
+def open_excel(path: Path, name: str, asked: ReadOptions = PLAINLY) -> FrameSource:
+    """A sheet of a workbook, the first that holds something unless one is named; read as a text file is."""
+    sheet, notes = sheet_rows(path, name, asked.sheet)
+    rows = sheet.rows
+    n_filled = sheet.fill_merged(0, len(rows), is_down_only=True)
+    found = header_detection.detect_sheet_layout(rows, asked.header)
+    cells = rows[found.header] if found.header is not None else rows[0]
+    names, told = header_detection.names(cells, found.width, found.header is not None, tuple(asked.keep))
+    n, below = header_detection.footers(rows[found.first :], found.width)
+    n_filled += sheet.fill_merged(found.first, len(rows) - n)
+    if n_filled:
+        notes.append(Note("", "merged cells are filled with their value", n_filled, is_doubtful=True))
+    body = rows[found.first : len(rows) - n]
+    frame = _from_cells(names, body)
+    forms, open_notes = infer_decimal_marks(frame, "", asked)
+    columns = [_retyped(series, asked) for series in converted(frame, forms) if series.name]
+    return FrameSource(name, frame.select(columns), None, asked.missing, (*notes, *found.notes, *told, *below, *open_notes))
+
+
+def _from_cells(names: list[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {name: [row[j].strip() or None if j < len(row) else None for row in rows] for j, name in enumerate(names)}
+    filled = {name: cells for name, cells in columns.items() if not name.startswith("column_") or any(cells)}
+    return pl.DataFrame(filled, schema=dict.fromkeys(filled, pl.String))
+
+
+def as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Strings without blanks around them, the empty ones missing, as in a text file."""
+    import polars as pl
+
+    texts = [series for series in frame if series.dtype == pl.String]
+    changed = [bare for series in texts if (bare := stripped(series)) is not series]
+    return frame.with_columns(changed) if changed else frame
+
+
+def _retyped(column: pl.Series, asked: ReadOptions) -> pl.Series:
+    import polars as pl
+
+    if column.dtype != pl.String or column.name in asked.text | asked.words:
+        return column
+    found = infer(column)
+    return convert(found, trim(column)) if found.kind != "text" else stripped(column)
+
+
+def nested_columns(name: str, schema: Mapping[str, Any], asked: ReadOptions = PLAINLY) -> tuple[str, ...]:
+    """The columns of lists or objects that nobody reads; one that is to be read is refused."""
+    nested = tuple(column for column, dtype in schema.items() if dtype.is_nested())
+    for column in nested:
+        if asked.is_read(column):
+            remedy = f"leave it out, on the command line with --drop {column!r}"
+            raise FileError(f"{name}: column {column!r} holds lists or objects, not single values; {remedy}")
+    return nested
+
+
+def _damaged(name: str, kind: str, error: BaseException) -> FileError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return FileError(f"{name}: this is not {kind}, or the file is damaged or cut short ({reason})")
+
+
+def _rows_per_batch(n_columns: int) -> int:
+    return max(1, CELLS // max(1, n_columns))
+
+
+class Sheet(NamedTuple):
+    """The rows of a sheet that are not empty."""
+
+    rows: list[list[str]]
+    numbers: list[int]  # of the rows, rising
+    first_column: int = 1
+    merged: Sequence[Range] = ()
+
+    def fill_merged(self, first: int, last: int, is_down_only: bool = False) -> int:
+        """Write the value of merged ranges into their empty cells of the rows from `first` to `last`; return how many.
+
+        `is_down_only` fills no cells to the right: a title, or the name of a group of columns, is no name of each.
+        """
+        width, n_filled, n_visited = max(map(len, self.rows), default=0), 0, 0
+        for each in self.merged:
+            start, end = bisect_left(self.numbers, each.first_row), bisect_right(self.numbers, each.last_row)
+            left = each.first_column - self.first_column
+            right = left + 1 if is_down_only else min(each.last_column - self.first_column + 1, width)
+            is_inside = start < end and self.numbers[start] == each.first_row and 0 <= left < width
+            value = self.rows[start][left] if is_inside else ""
+            n_visited += (end - start) * (right - left)
+            if not value.strip() or n_visited > width * len(self.rows):  # ranges of a sheet do not overlap
+                continue
+            for k in range(max(start, first), min(end, last)):
+                for j in range(left, right):
+                    if not self.rows[k][j].strip():
+                        self.rows[k][j] = value
+                        n_filled += 1
+        return n_filled
+
+
+def sheet_rows(path: Path, name: str, sheet: str | None) -> tuple[Sheet, list[Note]]:
+    """A sheet, and what is told: which other sheets there are."""
+    book = _opened(path, name)
+    names = list(book.sheet_names)
+    if sheet is not None and sheet not in names:
+        raise FileError(f"{name}: there is no sheet {sheet!r}; the sheets are {', '.join(map(repr, names))}")
+    for found in [sheet] if sheet is not None else names:
+        extent, merged = measure(path, name, found) if path.suffix.lower() in (".xlsx", ".xlsm") else (None, [])
+        laid_out = _rows(book, found, name)
+        if laid_out.rows:
+            return _placed(laid_out, extent, merged), _others(found, names) if sheet is None else []
+    raise FileError(f"{name}: the first sheet is empty" if len(names) < 2 else f"{name}: every sheet is empty")
+
+
+def sheet_names(path: Path, name: str) -> list[str]:
+    """The names of the sheets of a workbook."""
+    return list(_opened(path, name).sheet_names)
+
+
+def _opened(path: Path, name: str) -> Any:
+    import polars as pl
+
+    try:
+        import fastexcel
+
+        return fastexcel.read_excel(path)
+    except (Exception, pl.exceptions.PanicException) as error:  # the reader has error types of its own
+        raise damaged(name, error) from None
+
+
+def damaged(name: str, error: BaseException) -> FileError:
+    """What is said of a workbook that cannot be read."""
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return FileError(f"{name}: this is not Excel, or the file is damaged or cut short ({reason})")
+
+
+def _others(sheet: str, names: list[str]) -> list[Note]:
+    others = [name for name in names if name != sheet]
+    if not others:
+        return []
+    listed = ", ".join(map(repr, others))
+    return [Note("", f"the sheet {sheet!r} is read; there are also {listed}", 0, "sheet", others[0], is_doubtful=True)]
+
+
+def _placed(sheet: Sheet, extent: Extent | None, merged: Sequence[Range]) -> Sheet:
+    """The sheet with its rows and columns numbered as in the workbook, and its merged ranges."""
+    if not merged or extent is None or extent.last_column - extent.first_column + 1 != len(sheet.rows[0]):
+        return sheet
+    numbers = [number + extent.first_row - 1 for number in sheet.numbers]
+    return sheet._replace(numbers=numbers, first_column=extent.first_column, merged=merged)
+
+
+def _rows(book: Any, sheet: str, name: str) -> Sheet:
+    import polars as pl
+
+    try:
+        frame = book.load_sheet(sheet, header_row=None, dtypes="string").to_polars()
+    except (Exception, pl.exceptions.PanicException) as error:
+        if "empty" in str(error).lower() or "no data" in str(error).lower():
+            return Sheet([], [])
+        raise damaged(name, error) from None
+    rows = [[cell or "" for cell in row] for row in frame.iter_rows()]
+    filled = [k for k, row in enumerate(rows) if any(cell.strip() for cell in row)]
+    return Sheet([[_as_seen(cell) for cell in rows[k]] for k in filled], [k + 1 for k in filled])
+
+
+def _as_seen(cell: str) -> str:
+    """A date at midnight without its time."""
+    return cell.removesuffix(" 00:00:00") if cell.endswith(" 00:00:00") else cell

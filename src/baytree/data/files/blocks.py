@@ -1,0 +1,148 @@
+"""A text file as blocks of whole records: bounded memory, and every record keeps its number.
+
+A record ends at a line end outside quote marks. Cutting only there lets each block be parsed on its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from baytree.data.files.options import FileError
+
+BLOCK = 8 << 20  # bytes
+
+LONGEST_RECORD = 64 << 20  # bytes
+
+
+def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', lines: int = 0) -> Iterator[bytes]:
+    """The records of a stream in blocks of about `size` bytes, none of them cut in two.
+
+    `quote` is the mark inside which a line end does not end a record; empty where every line is a record. `lines` are those
+    that stand before the stream.
+    """
+    rest = b""
+    while chunk := stream.read(size):
+        rest += chunk
+        end = last_end(rest) if quote else rest.rfind(b"\n") + 1
+        if end == 0 and len(rest) > LONGEST_RECORD:
+            raise too_long(name, f"line {lines + 1:,}")
+        if end:
+            lines += rest.count(b"\n", 0, end)
+            yield rest[:end]
+            rest = rest[end:]
+    if rest:
+        yield rest
+
+
+def last_end(block: bytes) -> int:
+    """Where the last whole record of the block ends; 0 where there is none.
+
+    >>> last_end(b'1,"a' + b"\\n" + b'b"' + b"\\n" + b"2,")
+    8
+    """
+    quotes, end = block.count(b'"'), len(block)
+    while (found := block.rfind(b"\n", 0, end)) >= 0:
+        quotes -= block.count(b'"', found, end)
+        if quotes % 2 == 0:
+            return found + 1
+        end = block.rfind(b'"', 0, found)  # every line end after this mark is inside it too
+        quotes -= 1
+    return 0
+
+
+def first_end(block: bytes) -> int:
+    """Where the first whole record of the block ends; the length of the block where it holds only one."""
+    start = 0
+    while (found := block.find(b"\n", start)) >= 0:
+        opened = block.find(b'"', start, found)
+        if opened < 0:
+            return found + 1
+        start = block.find(b'"', opened + 1) + 1
+        if start == 0:
+            break
+    return len(block)
+
+
+def has_blank_line(block: bytes) -> bool:
+    """Whether two line ends follow each other, or the block begins with one."""
+    return block.startswith((b"\r", b"\n")) or b"\n\n" in block or b"\n\r\n" in block
+
+
+def without_blank_lines(block: bytes) -> bytes:
+    """The block without its blank lines; those inside quote marks are part of a field and stay."""
+    fields = block.split(b'"')
+    fields[::2] = [_BLANK_LINES.sub(b"\n", outside) for outside in fields[::2]]
+    return b'"'.join(fields).lstrip(b"\r\n")
+
+
+def in_plain_quotes(block: bytes) -> bytes:
+    """The block with quote marks doubled where they stood behind a backslash, and without the `="…"` of spreadsheets.
+
+    >>> in_plain_quotes(b'1,"5\\\\" pipe",="007"')
+    b'1,"5"" pipe","007"'
+    """
+    if b'="' in block or b'"=""' in block:
+        block = _FORMULA.sub(rb'"\1\2"', block)
+    return block.replace(b'\\"', b'""') if has_escapes(block) else block
+
+
+def has_escapes(block: bytes) -> bool:
+    """Whether quote marks inside fields stand behind a backslash."""
+    return b'\\"' in block and _ESCAPED.search(block) is not None
+
+
+def separators(block: bytes, separator: bytes) -> int:
+    """How many separators stand outside quote marks."""
+    if b'"' not in block:
+        return block.count(separator)
+    return sum(outside.count(separator) for outside in block.split(b'"')[::2])
+
+
+def may_be_padded(block: bytes, separator: bytes) -> bool:
+    """Whether a field can begin or end with a blank."""
+    return b" " in block or (separator != b"\t" and b"\t" in block)
+
+
+def first_ragged(text: str, separator: str, width: int) -> tuple[int, int] | None:
+    """The position of the first record that does not have `width` fields, and how many it has."""
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    lengths = enumerate(map(len, records))
+    return next(((i, length) for i, length in lengths if length not in (0, width)), None)
+
+
+def find_stray_quote(text: str, separator: str) -> tuple[int, str] | None:
+    """The position of the first record with a quote mark where none may stand, and the field around it.
+
+    >>> find_stray_quote('1,5" pipe', ",")
+    (0, '5" pipe')
+    """
+    mark = re.escape(separator)
+    quoted, plain, end = r'"[^"]*(?:""[^"]*)*"', rf'[^"{mark}\r\n]*', rf"({mark}|\r*\n|\Z)"
+    field = re.compile(f"(?:{quoted}|{plain}){end}")
+    row, at = 0, 0
+    while at < len(text):
+        found = field.match(text, at)
+        if not found:
+            return row, re.split(rf"[{mark}\r\n]", text[at : at + 40], maxsplit=1)[0]
+        row += found[1].endswith("\n")
+        at = found.end()
+    return None
+
+
+_ESCAPED = re.compile(rb'\\"(?=[^,;\t|\r\n])')
+
+_FORMULA = re.compile(rb'(?<![^,;\t|\n])(?:="([^"\r\n]*)"|"=""([^"\r\n]*)""")(?=[,;\t|\r\n]|$)')
+
+_BLANK_LINES = re.compile(rb"\r?\n(?:\r?\n)+")
+
+
+def too_long(name: str, place: str) -> FileError:
+    """The error of a record that no memory would hold."""
+    return FileError(
+        f"{name}, {place}: one record is longer than {LONGEST_RECORD >> 20} MB; "
+        "a quote mark may be left open here, or this is not a table"
+    )

@@ -1,0 +1,163 @@
+"""Columns of text in a frame, converted by forms: numbers, dates, times, and words for no value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from baytree import _warnings
+from baytree.data.files.options import ReadOptions
+from baytree.data.frames import read as read_frame
+from baytree.data.inference.decide import decide_format
+from baytree.data.inference.evidence import StringEvidence, TableConventions
+from baytree.data.inference.infer import TableProfile
+from baytree.data.parsing import dates
+from baytree.data.parsing.numbers import BY_COMMA, BY_DOT
+from baytree.data.parsing.string_format import StringFormat, is_missing_token, normalize_booleans, numbers, unparsed
+from baytree.data.parsing.vocabulary import plain
+from baytree.data.schema.column import Column
+from baytree.data.schema.notes import Note
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_OF_LEARNING = ("it is learnt from", "are taken for levels", "of a code are read as numbers")  # no matter before learning
+
+_LOOKED_AT = 2000  # rows that tell which mark is the decimal one
+
+
+def infer_decimal_marks(
+    frame: pl.DataFrame, separator: str, asked: ReadOptions
+) -> tuple[dict[str, StringFormat], list[Note]]:
+    """The forms of columns whose marks only the whole file explains, such as `1,234`, and what is told of them.
+
+    Where nothing in the file tells, semicolons between fields mean that commas are decimals.
+    """
+    seen = {series.name: _evidence(series.head(_LOOKED_AT)) for series in frame if series.name}
+    habits = TableConventions.of(list(seen.values()), asked.decimal)
+    if not habits.decimal and separator == ";":
+        habits = habits._replace(decimal=",", why="as is usual where semicolons separate fields")
+    forms, notes = {}, []
+    for name, evidence in seen.items():
+        if not evidence.styles.get("comma3") and not evidence.styles.get("dot3"):
+            continue
+        if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in asked.text:
+            continue
+        habit = _by_length(frame[name], evidence, habits)
+        form, told = decide_format(name, evidence, len(frame), habit)
+        if form is not None and form.kind == "number" and (form.decimal == "," or evidence.styles.get("comma3")):
+            forms[name] = form
+            notes += told
+        elif form is not None and form.kind == "number":
+            done = f"every number has three digits after its point, as in {evidence.first('dot3')!r}: read as decimals"
+            notes.append(Note(name, done, evidence.styles["dot3"], "decimal", ","))
+    return forms, notes
+
+
+def _by_length(series: pl.Series, seen: StringEvidence, habits: TableConventions) -> TableConventions:
+    """What is usual where points stand before three digits only, and numbers without one have three digits at most."""
+    whole = seen.styles.get("whole", 0)
+    if habits.decimal or not whole or not seen.styles.get("dot3") or set(seen.styles) - {"whole", "dot3"}:
+        return habits
+    bare = series.drop_nulls().str.strip_chars()
+    if (bare.filter(~bare.str.contains(".", literal=True)).str.len_chars().max() or 9) > 3:  # type: ignore[operator]
+        return habits
+    return habits._replace(decimal=",", why="for numbers below a thousand have no point")
+
+
+def converted(frame: pl.DataFrame, forms: Mapping[str, StringFormat]) -> pl.DataFrame:
+    """The frame with these columns of strings as what their forms say."""
+    import polars as pl
+
+    columns = [_by_form(frame[name], form) for name, form in forms.items() if frame[name].dtype == pl.String]
+    return frame.with_columns(columns) if columns else frame
+
+
+def drop_missing_tokens(frame: pl.DataFrame, words: Sequence[str]) -> pl.DataFrame:
+    """The frame without these words, or numbers: they stand for no value."""
+    import polars as pl
+
+    if not words:
+        return frame
+    amounts = [value for word in words if (value := _amount(word)) is not None]
+    texts = {word.strip() for word in words} | {plain(word) for word in words}
+    columns = []
+    for series in frame:
+        if series.dtype == pl.String:
+            gone = [text for text in series.drop_nulls().unique().to_list() if text.strip() in texts or plain(text) in texts]
+        else:
+            gone = amounts if series.dtype.is_numeric() else _dates(series, words)
+        columns.append(series.set(series.is_in(gone).fill_null(False), None) if gone else series)
+    return frame.with_columns(columns)
+
+
+def _dates(series: pl.Series, words: Sequence[str]) -> list[Any]:
+    """The dates among words for no value, as a column of dates holds them."""
+    import polars as pl
+
+    if series.dtype not in (pl.Date, pl.Datetime):
+        return []
+    found = [moment for word in words if (moment := dates.parse_date(word.strip(), "dmy")) is not None]
+    return pl.Series(found, dtype=pl.Int64).cast(pl.Datetime("us")).cast(series.dtype).to_list()
+
+
+def infer_and_convert(
+    frame: pl.DataFrame, decimal: str = "", text: Collection[str] = ()
+) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    """The frame as a person would read it, with every column, `text` as words; and what is told of that."""
+    raw = read_frame(frame)
+    kinds = {name: "nominal" if name in text else "infer" for name in frame.columns}
+    census = msgspec.structs.replace(TableProfile.of(raw, kinds), decimal=decimal)
+    with _warnings.capture():
+        schema = census.schema()
+    columns = [_as_column(frame[column.name], column) for column in schema.columns]
+    return frame.with_columns(columns), tuple(note for note in schema.notes if not note.done.endswith(_OF_LEARNING))
+
+
+def _as_column(series: pl.Series, column: Column) -> pl.Series:
+    import polars as pl
+
+    if series.dtype != pl.String:
+        return series
+    if column.form is not None:
+        return _by_form(series, column.form, column.unit)
+    gone = [text for text in series.drop_nulls().unique().to_list() if is_missing_token(text) and text not in column.levels]
+    return series.set(series.is_in(gone).fill_null(False), None) if gone else series
+
+
+def _by_form(series: pl.Series, form: StringFormat, unit: str | None = None) -> pl.Series:
+    import polars as pl
+
+    levels = series.drop_nulls().unique().sort().to_list()
+    if form.kind == "truth":
+        return series.replace(dict(zip(levels, normalize_booleans(levels), strict=True)))
+    values = numbers(levels, form)
+    lost = unparsed(levels, values)
+    if lost:
+        cells = int(series.is_in(lost).sum())
+        _warnings.warn(str(Note(series.name, f"{lost[0]!r} cannot be read and is missing", cells, "nominal")))
+    found = pl.Series(series.name, values).fill_nan(None)
+    dtype: Any = pl.Float64
+    if form.kind == "clock":
+        dtype = pl.Duration("ns") if (found >= 86400).any() else pl.Time
+        found = (found * 1e9).round().cast(pl.Int64).cast(dtype)
+    if form.kind == "date":
+        found = found.cast(pl.Int64).cast(pl.Datetime("us"))
+        found, dtype = (found.cast(pl.Date), pl.Date) if unit == "D" else (found, pl.Datetime("us"))
+    if not levels:
+        return pl.Series(series.name, [None] * len(series), dtype=dtype)
+    return series.replace_strict(pl.Series(levels), found, default=None, return_dtype=dtype).alias(series.name)
+
+
+def _evidence(series: pl.Series) -> StringEvidence:
+    values, counts = series.drop_nulls().alias("value").value_counts(sort=False, name="count")  # its own name may be "count"
+    return StringEvidence.of(values.to_list(), counts.to_list())
+
+
+def _amount(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

@@ -1,0 +1,181 @@
+"""Text in any encoding as UTF-8 with ordinary line ends, a piece at a time.
+
+A file of text: where it is, its encoding, and its bytes as UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from baytree.data.files.blocks import LONGEST_RECORD, too_long
+from baytree.data.files.options import FileError
+from baytree.data.schema.notes import Note
+
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+FALLBACK = "cp1252"  # Windows-1252: where it differs from Latin-1, texts of the web mean it
+
+
+def detect(head: bytes, is_whole: bool) -> str:
+    """The encoding of a text by its first bytes: by its mark, by zeros, as UTF-8, else as Windows-1252.
+
+    >>> detect("größe".encode("latin-1"), True), detect("a,b".encode("utf-16-le"), True), detect(b"a", True)
+    ('cp1252', 'utf-16-le', 'utf-8')
+    """
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return name
+    zeros = head[:4096].count(0)
+    if zeros and zeros > len(head[:4096]) // 4:
+        return "utf-16-be" if head[0] == 0 else "utf-16-le"
+    return "utf-8" if _is_utf8(head, is_whole) else FALLBACK
+
+
+def known(encoding: str) -> str:
+    """The name of an encoding as Python knows it."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise FileError(f"there is no encoding {encoding!r}; use utf-8, latin-1, cp1252 or utf-16") from None
+
+
+class Utf8Stream(io.RawIOBase):
+    """A stream of bytes as UTF-8, its line ends LF where they were CR alone, runs of blanks a tab where these separate."""
+
+    def __init__(
+        self, stream: BinaryIO, encoding: str, has_bare_cr: bool = False, by_blanks: bool = False, name: str = "the text"
+    ) -> None:
+        self._stream, self._name = stream, name
+        errors = "strict" if encoding.startswith("utf-8") else "replace"
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+        self._has_bare_cr, self._by_blanks = has_bare_cr, by_blanks
+        self._rest = ""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next piece; empty at the end only."""
+        while True:
+            piece = self._stream.read(size)
+            text = self._rest + self._decoder.decode(piece, final=not piece)
+            self._rest = ""
+            if self._by_blanks and piece:  # a line may be cut in two
+                text, self._rest = _until_last_line(text)
+                if len(self._rest) > LONGEST_RECORD:
+                    raise too_long(self._name, "after the first lines")
+            if text or not piece:
+                return self._written(text).encode("utf-8")
+
+    def _written(self, text: str) -> str:
+        text = text.replace("\r", "\n") if self._has_bare_cr else text
+        return re.sub(r"[ \t]+", "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)) if self._by_blanks else text
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _until_last_line(text: str) -> tuple[str, str]:
+    end = text.rfind("\n") + 1
+    return text[:end], text[end:]
+
+
+def _is_utf8(head: bytes, is_whole: bool) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+REMEDY = "name its encoding, or save it as CSV with the encoding UTF-8"
+
+HEAD = 256 << 10  # bytes from which the layout is seen
+
+_HEAD_LINES = 5  # at least, where rows are wide
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file of text: where it is, and how its bytes become UTF-8."""
+
+    path: Path
+    name: str
+    encoding: str = "utf-8"
+    has_bare_cr: bool = False
+    by_blanks: bool = False
+
+
+def from_byte(stream: BinaryIO, start: int) -> BinaryIO:
+    """The stream from this byte on; a piece in another encoding may be longer than what was asked for."""
+    while start > 0 and (piece := stream.read(start)):
+        start -= len(piece)
+        if start < 0:
+            return cast(BinaryIO, _Pushed(stream, piece[start:]))
+    return stream
+
+
+class _Pushed:
+    """A stream with a piece put back in front."""
+
+    def __init__(self, stream: BinaryIO, piece: bytes) -> None:
+        self._stream, self._piece = stream, piece
+
+    def read(self, size: int = -1) -> bytes:
+        """The piece first, then what follows."""
+        piece, self._piece = self._piece, b""
+        return piece or self._stream.read(size)
+
+
+def opened(text: TextFile) -> BinaryIO:
+    is_packed = text.path.suffix == ".gz"
+    stream = cast(BinaryIO, gzip.open(text.path) if is_packed else open(text.path, "rb", buffering=0))  # noqa: SIM115
+    if text.encoding == "utf-8" and not text.has_bare_cr and not text.by_blanks:
+        return stream
+    return cast(BinaryIO, Utf8Stream(stream, text.encoding, text.has_bare_cr, text.by_blanks, text.name))
+
+
+def looked_at(path: Path, name: str, encoding: str | None) -> tuple[TextFile, list[Note]]:
+    try:
+        with opened(TextFile(path, name)) as stream:
+            first = stream.read(HEAD)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileError(f"{name}: the compressed file is damaged or cut short ({error})") from None
+    if not first.strip():
+        raise FileError(f"{name}: the file is empty")
+    found = known(encoding) if encoding else detect(first, len(first) < HEAD)
+    notes = []
+    if found == FALLBACK and not encoding:
+        notes.append(not_utf8())
+    shown = first.decode(found, "replace")
+    if "\0" in shown.lstrip().partition("\n")[0]:
+        raise FileError(f"{name}: this is not a text file (it holds NUL bytes); {REMEDY}")
+    return TextFile(path, name, found, "\n" not in shown and "\r" in shown.strip()), notes
+
+
+def not_utf8() -> Note:
+    """What is told where a text is not UTF-8."""
+    return Note("", "the text is not UTF-8; it is read as Windows-1252", 0, "encoding", "latin-1", is_doubtful=True)
+
+
+def head_of(text: TextFile) -> str:
+    with opened(text) as stream:
+        head, is_whole = b"", False
+        while not is_whole and (len(head) < HEAD or (head.count(b"\n") < _HEAD_LINES and len(head) < LONGEST_RECORD)):
+            piece = stream.read(max(HEAD, len(head)))
+            head, is_whole = head + piece, not piece
+    if not is_whole and b"\n" not in head:
+        raise too_long(text.name, "line 1")
+    shown = head.decode("utf-8", "replace")
+    return shown if is_whole or "\n" not in shown else shown[: shown.rindex("\n") + 1]

@@ -1,0 +1,1 @@
+"""The inference rules in order."""

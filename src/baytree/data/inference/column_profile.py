@@ -1,0 +1,193 @@
+"""What one column was seen to hold, as a statistic that adds up, and what it is taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+import msgspec
+
+from baytree.data.inference import identifiers
+from baytree.data.inference.decide import decide_format
+from baytree.data.inference.evidence import StringEvidence, TableConventions
+from baytree.data.inference.level_matching import level_notes
+from baytree.data.inference.number_checks import MOST_STRINGS, NumberProfile, stranger_note, written
+from baytree.data.parsing.string_format import StringFormat, is_missing_token, numbers
+from baytree.data.schema.column import Column, Kind, Text, sorted_levels
+from baytree.data.schema.notes import Note
+
+DATES = ("date", "dmy", "mdy")  # what `schema=` may declare of dates: their order inferred, or said
+
+
+class InferredColumns(NamedTuple):
+    """What a column is taken for: its columns in the schema (none where it is left out), and what is told of it."""
+
+    columns: tuple[Column, ...]
+    notes: tuple[Note, ...] = ()
+
+
+class ColumnProfile(msgspec.Struct, frozen=True):
+    """What one column was seen to hold; what two parts of it held adds up."""
+
+    name: str
+    kind: Kind
+    levels: frozenset | tuple = frozenset()  # a tuple where the order was declared
+    unit: str | None = None
+    text: Text | None = None
+    form: StringFormat | None = None
+    declared: str = ""  # "keep", "infer" (but leave nothing out), "drop", "numeric", a word of DATES, or nothing
+    seen: StringEvidence | None = None  # of strings whose form, and perhaps kind, is still to be decided
+    amounts: NumberProfile | None = None
+    n_letters: int = 0
+    n_words: int = 0
+    twin: str = ""  # an earlier column that holds the same
+    parts: tuple[str, ...] = ()  # of a date, to be learnt from instead of it
+
+    def __add__(self, other: Self) -> Self:
+        if self.kind is not other.kind and (self._is_empty or other._is_empty):
+            return other if self._is_empty else self
+        return msgspec.structs.replace(
+            self,
+            levels=self._joint_levels(other),
+            seen=None if self.seen is None or other.seen is None else self.seen + other.seen,
+            amounts=None if self.amounts is None or other.amounts is None else self.amounts + other.amounts,
+            n_letters=self.n_letters + other.n_letters,
+            n_words=self.n_words + other.n_words,
+            twin=self.twin if self.twin == other.twin else "",
+        )
+
+    def inferred(self, habits: TableConventions) -> InferredColumns:
+        """The column by the rules above."""
+        if self.declared == "drop":
+            return InferredColumns((), (Note(self.name, "is left out, as declared", 0),))
+        if self.seen is not None:
+            return self._of_strings(self.seen, habits)
+        if self.amounts is not None:
+            return self._of_numbers(self.amounts)
+        return self._taken()
+
+    def kept(self) -> Self:
+        """The same, but numbers are learnt from even if they only number rows."""
+        return self if self.amounts is None else msgspec.structs.replace(self, declared=self.declared or "keep")
+
+    def _joint_levels(self, other: Self) -> frozenset | tuple:
+        """The levels of both; columns that cannot be one are refused."""
+        if self._has_levels_of(other):
+            return self.levels
+        joint = self._as_column().union(other._as_column())
+        return joint.levels if joint.declared else frozenset(joint.levels)
+
+    def _has_levels_of(self, other: Self) -> bool:
+        """Whether nothing has to be looked at: the same kind and the same levels, in no declared order."""
+        is_one_kind = self.kind is other.kind and (self.unit is None) == (other.unit is None)
+        return is_one_kind and isinstance(self.levels, frozenset) and self.levels == other.levels
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there was no value at all, so that the type of the column says nothing."""
+        return self.amounts is not None and not self.amounts.n_known
+
+    def _taken(self, *notes: Note) -> InferredColumns:
+        twin = [] if not self.twin else [Note(self.name, f"holds the same as {self.twin!r}", 0, "drop")]
+        column = self._as_column()
+        return InferredColumns(_in_parts(column, self.parts), (*notes, *twin))
+
+    def _of_numbers(self, amounts: NumberProfile) -> InferredColumns:
+        if not amounts.n_known:
+            return self._taken(Note(self.name, "the column is empty: nothing can be learnt from it", 0, "drop"))
+        if not self.declared and amounts.is_identifier(self.name):
+            return _left_out(self.name, "whole numbers that only number the rows", amounts.n_known)
+        return self._taken(*amounts.notes(self.name, self._as_column().show))
+
+    def _of_strings(self, seen: StringEvidence, habits: TableConventions) -> InferredColumns:
+        if self.declared in ("numeric", *DATES):
+            return self._as_declared(seen, habits)
+        if seen.n_known == seen.n_missing:
+            note = Note(self.name, "the column is empty: nothing can be learnt from it", 0, "drop")
+            return self._with_form(StringFormat("number"), seen)._taken(note)
+        form, notes = decide_format(self.name, seen, len(self.levels), habits)
+        if form is not None:
+            return self._with_form(form, seen)._taken(*notes, *self._strangers(form))
+        if identifiers.are_truths(seen, self.levels):
+            spelt = ", ".join(repr(level) for level in sorted(self.levels) if not is_missing_token(level))
+            note = Note(self.name, f"{spelt} are read as yes and no", seen.n_known - seen.n_missing, "nominal")
+            return msgspec.structs.replace(self, levels=("no", "yes"), form=StringFormat("truth"))._taken(note)
+        if self._reads_like_text():
+            return InferredColumns((Column(self.name, Kind.TEXT, text=self.text or Text()),))
+        reason = "" if self.declared else identifiers.identifier_reason(seen, self.levels)
+        if reason:
+            half = [note for note in notes if note.done.endswith(": nominal") and 2 * note.cells >= seen.n_known]
+            return InferredColumns((), _why_left_out(half)) if half else _left_out(self.name, reason, seen.n_known)
+        levels = (
+            self.levels
+            if self.declared == "keep"
+            else frozenset(level for level in self.levels if not is_missing_token(level))
+        )
+        kept = msgspec.structs.replace(self, levels=levels)
+        return kept._taken(*notes, *level_notes(self.name, seen, levels, self.declared))
+
+    def _as_declared(self, seen: StringEvidence, habits: TableConventions) -> InferredColumns:
+        """Strings that are numbers or dates because a person says so; what cannot be read is told when it is read."""
+        if not seen.n_numbers + seen.styles.get("code", 0) + seen.n_dates + seen.other.get("clock", 0):
+            text = min((level for level in self.levels if not is_missing_token(level)), default="")
+            raise ValueError(f"column {self.name!r} is declared {self.declared}, but {text[:60]!r} is none; no cell is")
+        if self.declared == "numeric":
+            form, notes = decide_format(self.name, seen, 1 << 30, habits)
+            wanted = (
+                form
+                if form is not None and form.kind in ("number", "clock")
+                else StringFormat("number", habits.decimal or ".")
+            )
+            return self._with_form(wanted, seen)._taken(*(notes if wanted is form else ()))
+        order = self.declared if self.declared != "date" else next(iter(seen.orders), habits.order or "dmy")
+        is_clock = seen.other.get("clock", 0) > seen.n_dates
+        form = StringFormat("clock") if is_clock else StringFormat("date", order=order)  # type: ignore[arg-type]
+        return self._with_form(form, seen)._taken()
+
+    def _strangers(self, form: StringFormat) -> list[Note]:
+        """Numbers or dates, as they were written, that may stand for no value."""
+        levels = sorted(self.levels) if len(self.levels) <= MOST_STRINGS else []
+        found = written(levels, numbers(levels, form), form.kind == "date")
+        return [stranger_note(self.name, text, 0, low, high) for text, low, high in found]
+
+    def _with_form(self, form: StringFormat, seen: StringEvidence) -> Self:
+        has_time = seen.other.get("time") or (form.kind == "date" and any(map(_is_instant, self.levels)))
+        units = {"clock": "clock", "date": "us" if has_time else "D"}
+        return msgspec.structs.replace(self, kind=Kind.NUMERIC, levels=(), form=form, unit=units.get(form.kind))
+
+    def _as_column(self) -> Column:
+        is_declared = isinstance(self.levels, tuple) and (self.form is None or self.form.kind != "truth")
+        levels = tuple(self.levels) if isinstance(self.levels, tuple) else sorted_levels(self.levels)
+        return Column(self.name, self.kind, levels, is_declared and bool(levels), self.unit, self.text, self.form)
+
+    def _reads_like_text(self) -> bool:
+        known = max(self.seen.n_known if self.seen else 0, 1)
+        return self.n_words > 4 * known and self.n_letters > 24 * known and 2 * len(self.levels) > known
+
+
+def _left_out(name: str, reason: str, cells: int) -> InferredColumns:
+    done = f"is left out: {reason}, so it only identifies rows"
+    return InferredColumns((), (Note(name, done, cells, "keep", is_doubtful=True),))
+
+
+def _why_left_out(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Why strings that nearly all differ are left out, where they are half numbers: that, and not that they are ids."""
+    told = (msgspec.structs.replace(note, done=note.done.replace(": nominal", ""), is_doubtful=True) for note in notes)
+    return tuple(msgspec.structs.replace(note, done=f"is left out: {note.done}") for note in told)
+
+
+def _is_instant(text: str) -> bool:
+    """Whether a date is the seconds, or milliseconds, since 1970."""
+    return len(text) >= 10 and text.isdecimal()
+
+
+def _in_parts(column: Column, parts: tuple[str, ...]) -> tuple[Column, ...]:
+    """A date and the parts of it that are learnt from beside it."""
+    return (column, *(_part(column, part) for part in parts))
+
+
+def _part(column: Column, part: str) -> Column:
+    form = msgspec.structs.replace(column.form or StringFormat("date"), part=part, source=column.name)  # type: ignore[arg-type]
+    if part != "weekday":
+        return Column(f"{column.name} {part}", Kind.NUMERIC, form=form)
+    return Column(f"{column.name} {part}", Kind.NOMINAL, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), True, form=form)

@@ -1,0 +1,99 @@
+"""Whether strings only tell rows apart, or only say yes and no; and which columns hold the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from baytree.data.frames.numbers import Codes, Numbers
+from baytree.data.frames.raw import Raw
+from baytree.data.inference.evidence import StringEvidence
+from baytree.data.parsing.string_format import is_missing_token
+
+FEWEST, FEWEST_NEARLY = 10, 20  # cells that all differ, or nearly all
+
+NEARLY = 0.95
+
+_FIRST = 16  # rows in which columns that hold the same must agree
+
+
+def identifier_reason(seen: StringEvidence, levels: Collection[str]) -> str:
+    """Why the column only identifies rows; nothing where it does more."""
+    n = seen.n_known - seen.n_missing
+    distinct = len(levels) - len(seen.missing_tokens)
+    for look, what in (("uuid", "UUIDs"), ("email", "e-mail addresses")):
+        if seen.other.get(look, 0) > 0.9 * n and 2 * distinct > n > 2:
+            return what
+    if distinct == n >= FEWEST:
+        return f"all its strings differ, such as {_example(levels)}"
+    if n >= FEWEST_NEARLY and distinct >= NEARLY * n:
+        return f"{distinct:,} of its {n:,} strings differ, such as {_example(levels)}"
+    return ""
+
+
+def _example(levels: Collection[str]) -> str:
+    return repr(min(level for level in levels if not is_missing_token(level))[:30])
+
+
+def are_truths(seen: StringEvidence, levels: Collection[str]) -> bool:
+    """Whether a column says yes and no in more than two spellings."""
+    known = [level for level in levels if not is_missing_token(level)]
+    n = seen.n_known - seen.n_missing
+    yes, no = seen.other.get("yes", 0), seen.other.get("no", 0)
+    return len(known) > 2 and bool(yes) and bool(no) and yes + no == n
+
+
+def duplicate_columns(columns: Mapping[str, Raw], n_rows: int) -> dict[str, str]:
+    """The columns that hold what an earlier one holds, with its name."""
+    first: dict[Any, list[str]] = {}
+    found: dict[str, str] = {}
+    if n_rows < 2:
+        return found
+    for name, raw in columns.items():
+        if isinstance(raw, Codes):
+            continue
+        alike = first.setdefault(_head(raw), [])
+        same = next((other for other in alike if _same(columns[other], raw)), None)
+        if same is None:
+            alike.append(name)
+        else:
+            found[name] = same
+    return found
+
+
+def may_be_twins(numbers: np.ndarray) -> np.ndarray:
+    """Which columns of a matrix begin as another one does, or with no number: bool [n_columns]."""
+    order = np.argsort(numbers[0])
+    begins = numbers[0, order]
+    as_next = np.append(begins[1:] == begins[:-1], False)
+    found = np.isnan(numbers[0])
+    found[order] |= as_next | np.roll(as_next, 1)
+    return found
+
+
+def _head(raw: Raw) -> Any:
+    if isinstance(raw, Numbers):
+        return raw.unit, _array(raw)[:_FIRST].tobytes()
+    codes = raw if isinstance(raw, Codes) else raw.factorise()
+    return tuple(codes.levels[code] if code >= 0 else None for code in codes.codes[:_FIRST].tolist())
+
+
+def _same(left: Raw, right: Raw) -> bool:
+    if isinstance(left, Numbers) and isinstance(right, Numbers):
+        one, other = _array(left), _array(right)
+        return one.dtype == other.dtype and bool(np.array_equal(one, other, equal_nan=True)) and bool((one == one).any())
+    if isinstance(left, Numbers) or isinstance(right, Numbers):
+        return False
+    codes = [raw if isinstance(raw, Codes) else raw.factorise() for raw in (left, right)]
+    return _as_texts(codes[0]) == _as_texts(codes[1])
+
+
+def _array(raw: Numbers) -> np.ndarray:
+    return raw.matrix.array[:, raw.column]
+
+
+def _as_texts(codes: Codes) -> list[Any]:
+    names = [*codes.levels, None]
+    return [names[code] for code in codes.codes.tolist()]

@@ -1,0 +1,274 @@
+"""What the columns of a table are: kinds, levels and forms, inferred in one pass that can be done in parts.
+
+The rules, in their order:
+1. What `schema=` declares is taken as declared.
+2. An ordered categorical is ordinal, any other categorical nominal; both keep their levels and their order.
+3. Numbers and dates are numeric; booleans are nominal.
+4. Strings that are numbers, dates or times as a person writes them are read as such (`reading.decide`): numeric.
+5. Strings are text where they read like sentences: more than 4 words and 24 letters on average, most of them different.
+6. Strings that (nearly) all differ, UUIDs, e-mail addresses, and whole numbers that count rows only identify rows: they are
+   left out, with a note.
+7. All other strings are nominal, their levels sorted; words for no value, such as `NA`, are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from baytree import _core, _warnings
+from baytree.data.frames.numbers import Codes, MatrixColumns, Numbers, factorise_together
+from baytree.data.frames.raw import Raw, RawFrame, Strings
+from baytree.data.inference import identifiers
+from baytree.data.inference.column_profile import DATES, ColumnProfile, InferredColumns
+from baytree.data.inference.evidence import StringEvidence, TableConventions
+from baytree.data.inference.level_matching import levels_of
+from baytree.data.inference.number_checks import NumberProfile, may_tell
+from baytree.data.parsing.string_format import StringFormat, is_missing_token
+from baytree.data.schema.column import Column, Kind, Text, sorted_levels
+from baytree.data.schema.notes import Note
+from baytree.data.schema.schema import Schema
+from baytree.parallel.threads import map_columns
+
+SeeAmounts = Callable[[str, Numbers], NumberProfile | None]  # what the numbers of a column of this name show
+
+_CODED = (Kind.NOMINAL, Kind.ORDINAL)
+
+PARTS = ("year", "month", "weekday")
+
+MOST_FOUND = 1_000_000  # different strings of a column in parts: more would not fit beside the rows
+
+MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
+
+
+class TableProfile(msgspec.Struct, frozen=True):
+    """The census of every column of a table, in order."""
+
+    columns: tuple[ColumnProfile, ...]
+    decimal: str = ""  # the decimal mark, where the reader of the table declares it
+
+    @classmethod
+    def of(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
+        """The census of the columns of a raw frame, with what `schema=` declares about them."""
+        return cls._by_columns(frame, declared, _amounts)
+
+    @classmethod
+    def _by_columns(cls, frame: RawFrame, declared: Mapping[str, Any] | None, amounts: SeeAmounts) -> Self:
+        declared = {name: kind for name, kind in (declared or {}).items() if name != frame.target or name in frame.columns}
+        for name in declared:
+            if name not in frame.columns:
+                raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
+        names = tuple(frame.columns)
+        factorise_together([frame.columns[name] for name, kind in declared.items() if kind in _CODED])
+        columns = map_columns(names, frame.n_rows, lambda name: _census(name, frame, declared.get(name), amounts))
+        return cls(_with_twins(columns, frame) if frame.is_named else columns)
+
+    @classmethod
+    def of_part(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
+        """The census of some of the rows: what it says of numbers is exact, so that it adds up."""
+        seen = cls._by_columns(frame, declared, _amounts_of_part)
+        for column in seen.columns:
+            _refuse_too_many(column)
+        return seen
+
+    def __add__(self, other: Self) -> Self:
+        by_name = {column.name: column for column in other.columns}
+        return type(self)(tuple(column + by_name[column.name] for column in self.columns), self.decimal)
+
+    def notes(self) -> tuple[Note, ...]:
+        """What is told of these columns, without a warning."""
+        with _warnings.capture():
+            return self.schema().notes
+
+    def inferred(self) -> list[InferredColumns]:
+        """What each column is taken for."""
+        habits = TableConventions.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
+        return [column.inferred(habits) for column in self.columns]
+
+    def kept(self) -> Self:
+        """The same, but every numeric column is learnt from, even if it only numbers the rows."""
+        return type(self)(tuple(column.kept() for column in self.columns), self.decimal)
+
+    def schema(self, is_named: bool = True) -> Schema:
+        """The schema that these columns have; what is doubtful in it is warned of."""
+        found = self.inferred()
+        if not any(each.columns for each in found):  # row numbers are better than nothing at all
+            found = self.kept().inferred()
+        notes = tuple(note for each in found for note in each.notes)
+        warn_of(notes)
+        columns = tuple(column for each in found for column in each.columns)
+        inputs = tuple(column.name for column in self.columns)
+        each = zip(self.columns, found, strict=True)
+        left_out = tuple(column.name for column, taken in each if column.kind is Kind.NUMERIC and not taken.columns)
+        return Schema(columns, inputs=inputs, is_named=is_named, notes=notes, numbers_left_out=left_out)
+
+
+def schema_of_array(frame: RawFrame, columns: MatrixColumns, kind: Kind | None = None) -> Schema:
+    """The schema of doubles that lie in one array, all of them declared to be of a kind if one is given.
+
+    Only columns of which something may be told are looked at one by one: the others cost no more than their numbers.
+    """
+    places = _perhaps_told(columns.matrix.array, kind is None)
+    names = [columns.names[place] for place in places]
+    declared = dict.fromkeys(names, kind) if kind is not None else None
+    census = TableProfile.of(
+        msgspec.structs.replace(frame, columns={columns.names[place]: columns.at(place) for place in places}), declared
+    )
+    if len(names) == len(columns):
+        return census.schema(frame.is_named)
+    found = census.inferred()
+    notes = tuple(note for each in found for note in each.notes)
+    warn_of(notes)
+    taken: list[Column | None] = [Column(name, Kind.NUMERIC) for name in columns.names]
+    for place, each in zip(places, found, strict=True):
+        taken[place] = next(iter(each.columns), None)  # none where it is left out
+    kept = tuple([column for column in taken if column is not None])
+    left_out = tuple(name for name, column in zip(columns.names, taken, strict=True) if column is None)
+    return Schema(kept, inputs=columns.names, is_named=frame.is_named, notes=notes, numbers_left_out=left_out)
+
+
+def _perhaps_told(numbers: np.ndarray, is_inferred: bool) -> list[int]:
+    """The places of the columns of which something may be told, in order."""
+    if not len(numbers):
+        return list(range(numbers.shape[1]))
+    told = identifiers.may_be_twins(numbers)
+    return np.flatnonzero(told | may_tell(numbers) if is_inferred else told).tolist()
+
+
+def merge_profiles(before: TableProfile | None, batch: TableProfile | None) -> TableProfile | None:
+    """What two batches held; None where one was not counted, or where they do not go together."""
+    try:
+        return None if before is None or batch is None else before + batch
+    except ValueError:  # numbers in one, words in the other: each is read as it asks
+        return None
+
+
+def _refuse_too_many(column: ColumnProfile) -> None:
+    if len(column.levels) > MOST_FOUND and not column.declared:
+        raise ValueError(
+            f"column {column.name!r} holds more than {MOST_FOUND:,} different strings; if it only identifies rows, leave it "
+            f"out with schema={{{column.name!r}: 'drop'}}"
+        )
+
+
+def warn_of(notes: Iterable[Note]) -> None:
+    """Warns of what is doubtful; all else is kept in the schema."""
+    for note in notes:
+        if note.is_doubtful:
+            _warnings.warn(str(note))
+
+
+def _census(name: str, frame: RawFrame, declared: Any, amounts: SeeAmounts) -> ColumnProfile:
+    raw = frame.columns[name]
+    if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
+        return msgspec.structs.replace(_census(name, frame, "date", amounts), parts=tuple(declared))
+    if isinstance(declared, str) and declared in DATES and isinstance(raw, Numbers) and raw.unit is None:
+        return _counted_dates(name, raw, declared)
+    if isinstance(declared, str) and declared in ("keep", "infer", "drop", *DATES):
+        return msgspec.structs.replace(_inferred(name, raw, frame.is_named, amounts), declared=declared)
+    return _inferred(name, raw, frame.is_named, amounts) if declared is None else _declared(name, raw, declared)
+
+
+def _counted_dates(name: str, raw: Numbers, declared: str) -> ColumnProfile:
+    """Whole numbers that are dates because a person says so."""
+    order = declared if declared != "date" else "dmy"
+    unit = "us" if np.nanmax(raw.values, initial=0) >= 1e8 else "D"  # seconds, or milliseconds, since 1970
+    return ColumnProfile(name, Kind.NUMERIC, unit=unit, form=StringFormat("date", order=order))
+
+
+def _inferred(name: str, raw: Raw, is_named: bool, amounts: SeeAmounts) -> ColumnProfile:
+    if isinstance(raw, Numbers):
+        return ColumnProfile(name, Kind.NUMERIC, unit=raw.unit, amounts=amounts(name, raw) if is_named else None)
+    if isinstance(raw, Codes):
+        levels = raw.levels if raw.is_declared else frozenset(raw.levels)
+        return ColumnProfile(name, Kind.ORDINAL if raw.is_ordered else Kind.NOMINAL, levels)
+    codes = raw.factorise()
+    return _strings(name, codes) if not raw.is_category else ColumnProfile(name, Kind.NOMINAL, frozenset(codes.levels))
+
+
+def _amounts(name: str, raw: Numbers) -> NumberProfile | None:
+    if raw.unit is None:
+        return NumberProfile.of(name, raw.values)
+    return None if raw.unit == "clock" else NumberProfile.of_dates(raw.values)
+
+
+def _amounts_of_part(name: str, raw: Numbers) -> NumberProfile | None:
+    return None if raw.unit == "clock" else NumberProfile.of_part(name, raw.values, raw.unit is not None)
+
+
+def _strings(name: str, codes: Codes) -> ColumnProfile:
+    counts = level_counts(codes)
+    return ColumnProfile(
+        name,
+        Kind.NOMINAL,
+        frozenset(codes.levels),
+        seen=StringEvidence.of(codes.levels, counts),
+        n_letters=sum(len(level) * n for level, n in zip(codes.levels, counts, strict=True)),
+        n_words=sum(len(level.split()) * n for level, n in zip(codes.levels, counts, strict=True)),
+    )
+
+
+def level_counts(codes: Codes) -> list[int]:
+    """How many rows have each level."""
+    code = np.ascontiguousarray(codes.codes, np.int32)
+    return _core.count(code, np.zeros_like(code), len(codes.levels), 1)[1:, 0].tolist()
+
+
+def _with_twins(columns: tuple[ColumnProfile, ...], frame: RawFrame) -> tuple[ColumnProfile, ...]:
+    twins = identifiers.duplicate_columns({column.name: frame.columns[column.name] for column in columns}, frame.n_rows)
+    return tuple(msgspec.structs.replace(c, twin=twins[c.name]) if c.name in twins else c for c in columns)
+
+
+def _declared(name: str, raw: Raw, declared: Any) -> ColumnProfile:
+    if isinstance(declared, Column):
+        levels = declared.levels
+        if declared.kind in _CODED and all(
+            map(is_missing_token, map(str, levels))
+        ):  # what is known is kept though it looks like no value
+            found = _levels_of(name, raw, declared.form)
+            levels = found if isinstance(found, tuple) else _with_values(found, raw) | frozenset(levels)
+        return ColumnProfile(name, declared.kind, levels, declared.unit, declared.text, declared.form)
+    if isinstance(declared, Text):
+        return ColumnProfile(name, Kind.TEXT, text=declared)
+    if isinstance(declared, (list, tuple)):
+        if len(set(declared)) < len(declared):
+            raise ValueError(f"schema[{name!r}] names a level twice: {list(declared)}")
+        return ColumnProfile(name, Kind.ORDINAL, tuple(declared))
+    if declared not in list(Kind):
+        kinds = ", ".join(repr(kind.value) for kind in Kind)
+        raise ValueError(
+            f"schema[{name!r}] is {declared!r}; give {kinds}, 'date', 'keep', 'drop', "
+            "a list of levels in order, or bt.Text(...)"
+        )
+    kind = Kind(declared)
+    if kind is Kind.NUMERIC:
+        if isinstance(raw, Strings):
+            return msgspec.structs.replace(_strings(name, raw.factorise()), declared="numeric")
+        return ColumnProfile(name, kind, unit=raw.unit if isinstance(raw, Numbers) else None)
+    if kind is Kind.TEXT:
+        return ColumnProfile(name, kind, text=Text())
+    return ColumnProfile(name, kind, _ordinal_levels(name, raw) if kind is Kind.ORDINAL else _levels_of(name, raw))
+
+
+def _levels_of(name: str, raw: Raw, form: StringFormat | None = None) -> Any:
+    codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), form)
+    if len(codes.levels) > MOST_LEVELS:
+        raise ValueError(f"column {name!r} has {len(codes.levels)} different values, too many for levels; leave it out")
+    return codes.levels if codes.is_declared else frozenset(codes.levels)
+
+
+def _with_values(levels: frozenset, raw: Raw) -> frozenset:
+    """Without words for no value, where strings are no categories by their library's word."""
+    is_free = isinstance(raw, Strings) and not raw.is_category
+    return frozenset(level for level in levels if not (is_free and is_missing_token(level)))
+
+
+def _ordinal_levels(name: str, raw: Raw) -> tuple:
+    if isinstance(raw, Strings):
+        raise ValueError(
+            f"column {name!r} is declared ordinal, but the order of its strings is not known; give the levels in order"
+        )
+    return sorted_levels(_levels_of(name, raw))

@@ -1,0 +1,1 @@
+"""Data/schema/__init__.py."""

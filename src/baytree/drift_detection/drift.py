@@ -1,0 +1,176 @@
+"""The drift of some rows: what has changed, column by column, which of it is more than chance, and what it does."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from baytree.base.predictor import Predictor
+from baytree.display.terminal import aligned, escaped
+from baytree.drift_detection.batch import Batch, profile_of
+from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
+from baytree.drift_detection.effects import effect, simulate_training_rows
+
+ALARM = 0.01  # the chance that any column of unchanged rows is called changed
+
+_SHOWN = 3  # new levels in a line
+
+
+class ColumnDrift(msgspec.Struct, frozen=True):
+    """What has changed in one column.
+
+    Attributes
+    ----------
+    column : str
+        The name of the column.
+    distance : float
+        From 0, distributed as in training, to 1: of numbers the largest difference of shares up to a number
+        (Kolmogorov–Smirnov), of levels half the sum of all differences.
+    p : float
+        The chance of so large a difference in any column if nothing has changed: the smaller of a test of the values and one
+        of the missing values (chi-squared, Holm over all tests).
+    missing : float
+        The share of missing values, without new levels; 1 where the column is not there.
+    missing_before : float
+        The share of missing values in training.
+    new : float
+        The share of cells with a level that training did not have.
+    new_levels : tuple of str
+        The first of these levels.
+    effect : float
+        By how much answers change on average where this column alone is distributed as now: half the sum over the
+        classes' probabilities; of numbers in units of their spread.
+    is_alarming : bool
+        Whether the change is more than chance.
+    """
+
+    column: str
+    distance: float
+    p: float
+    missing: float
+    missing_before: float
+    new: float
+    new_levels: tuple[str, ...]
+    effect: float
+    is_alarming: bool
+
+
+class Drift:
+    """What is new in rows beside what a model was trained on. Drifts of one model add up.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        The model.
+    batch : Batch
+        What the rows look like.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows.
+    alarms : list of str
+        The columns that have changed by more than chance, those that change the answers most first.
+    columns : list of ColumnDrift
+        What has changed in each column, those that change the answers most first.
+    unlike : float
+        The share of rows with a value beyond all that training had: a number outside its range, or a new level.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> iris = bt.datasets.load("iris")
+    >>> model = bt.NaiveBayesClassifier().fit(iris, "species")
+    >>> days = [bt.drift(model, iris[:70]), bt.drift(model, iris[70:])]
+    >>> (days[0] + days[1]).to_dict() == bt.drift(model, iris).to_dict()
+    True
+    """
+
+    def __init__(self, predictor: Predictor, batch: Batch):
+        self._predictor, self.batch = predictor, batch
+
+    def __add__(self, other: Drift) -> Drift:
+        """The drift of the rows of both."""
+        if other._predictor.schema != self._predictor.schema:
+            raise ValueError("these drifts are of different models, so they do not add up")
+        return Drift(self._predictor, self.batch + other.batch)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.batch.rows
+
+    @property
+    def unlike(self) -> float:
+        """The share of rows with a value beyond all that training had."""
+        return self.batch.unlike / max(self.n_rows, 1)
+
+    @property
+    def alarms(self) -> list[str]:
+        """The columns that have changed by more than chance."""
+        return [column.column for column in self.columns if column.is_alarming]
+
+    @cached_property
+    def columns(self) -> list[ColumnDrift]:
+        """What has changed in each column."""
+        profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
+        share = profile.n_looked_at / max(int(profile.rows[0]), 1)
+        pairs = [pair_distributions(*each).known_by(share) for each in zip(profile.columns, batch.columns, strict=True)]
+        tests = [chances(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
+        every = iter(adjust_holm([p for own in tests for p in own]))
+        adjusted = [min(next(every) for _ in own) for own in tests]
+        rows = simulate_training_rows(self._predictor, profile)
+        told = [
+            self._told(column.name, j, pairs[j], adjusted[j], rows if adjusted[j] < ALARM else None)
+            for j, column in enumerate(schema.columns)
+        ]
+        return sorted(told, key=lambda each: (not each.is_alarming, -each.effect, -each.distance))
+
+    def _told(self, name: str, j: int, pair: DistributionPair, p: float, rows: list[Any] | None) -> ColumnDrift:
+        new, n = self.batch.new[j], max(self.n_rows, 1)
+        n_before = max(float(pair.before.sum() + pair.missing_before), 1.0)
+        return ColumnDrift(
+            name,
+            distance(pair, new.n_cells),
+            p,
+            (pair.missing_now - new.n_cells) / n,
+            pair.missing_before / n_before,
+            new.n_cells / n,
+            tuple(level for level, _ in new.named),
+            0.0 if rows is None else effect(self._predictor, rows, j, pair),
+            rows is not None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        columns = [msgspec.to_builtins(column) for column in self.columns]
+        return {"rows": self.n_rows, "unlike": self.unlike, "alarms": self.alarms, "columns": columns}
+
+    def __str__(self) -> str:
+        n, found = self.n_rows, self.alarms
+        head = f"{n:,} row{'s' * (n != 1)}, {self.unlike:.1%} of them with a value beyond all that training had."
+        verdict = f"{len(found)} of {len(self.columns)} columns have changed" if found else "No column has changed"
+        table = aligned(_HEADER, [_row(column) for column in self.columns])
+        return f"{head} {verdict} by more than chance.\n\n{table}"
+
+
+_HEADER = ("column", "changed", "distance", "p", "missing", "in training", "new levels", "answers change by")
+
+
+def _row(column: ColumnDrift) -> list[str]:
+    more = ["…"] if len(column.new_levels) > _SHOWN else []
+    levels = ", ".join([escaped(level) for level in column.new_levels[:_SHOWN]] + more)
+    new = f"{column.new:.1%}: {levels}" if column.new else ""
+    changed = "yes" if column.is_alarming else ""
+    shares = [f"{column.missing:.1%}", f"{column.missing_before:.1%}"]
+    return [
+        column.column,
+        changed,
+        f"{column.distance:.3f}",
+        f"{column.p:.2g}",
+        *shares,
+        new,
+        f"{column.effect:.1%}" if changed else "",
+    ]

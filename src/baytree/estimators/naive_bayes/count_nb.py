@@ -1,0 +1,259 @@
+"""scikit-learn's naive Bayes classifiers of counts by their own names, parameters and numbers.
+
+They differ where scikit-learn is wrong: missing values are marginalised, numbers of any size give probabilities, and
+`partial_fit`, `forget` and `merge` are exact.
+
+scikit-learn's BernoulliNB by its own name, parameters and numbers.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baytree import param_validation
+from baytree._typing import FrameLike, PriorsLike
+from baytree.data.encoding.sample import Columns
+from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.estimators.naive_bayes.base import all_numeric
+from baytree.estimators.naive_bayes.discrete_nb import DiscreteNB, equal_shares
+from baytree.naive_bayes.events.count_likelihoods import CountLikelihood
+from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
+from baytree.param_validation import ClassAmounts
+from baytree.statistics.totals import Totals
+
+
+class CountNB(DiscreteNB):
+    """A classifier of numeric columns that are looked at together."""
+
+    _event = ""
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """The weighted total of each column in each class: [n_classes, n_features]."""
+        return cast(Totals, self.seen_.statistics[0]).total.rounded().T
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """The weight of each column in each class: [n_classes, n_features]."""
+        return self._amounts.slope.T
+
+    def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
+        return (ColumnGroup(self._event, tuple(range(len(schema)))),)
+
+    def _schema_of(self, frame: Columns) -> Schema:
+        return all_numeric(self, frame, super()._schema_of)
+
+    @property
+    def _amounts(self) -> CountLikelihood:
+        return cast(CountLikelihood, self.model_.likelihoods[0])
+
+
+class MultinomialNB(CountNB):
+    """Multinomial naive Bayes with scikit-learn's parameters: counts that share a row, such as words of a document.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        What is added to every count, or to that of each column.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, where they are known.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The weighted total of each column in each class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The log-share of each column in each class.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.MultinomialNB().fit([[2, 0], [3, 1], [0, 4]], ["a", "a", "b"])
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    ['a', 'b']
+    """
+
+    _event = "plugin multinomial"
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.profile = profile
+
+
+class ComplementNB(CountNB):
+    """Complement naive Bayes with scikit-learn's parameters: words weighed by how rare they are in all other classes.
+
+    The classes' shares play no part where there are two classes or more.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        What is added to every count, or to that of each column.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        As in `MultinomialNB`; it changes `class_log_prior_` alone.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes; they change `class_log_prior_` alone.
+    norm : bool, default=False
+        Whether the weights of a class are divided by their sum.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The weighted total of each column in each class.
+    feature_all_ : ndarray of shape (n_features,)
+        The weighted total of each column over all classes.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The weight of each column in each class.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.ComplementNB().fit([[2, 0], [3, 1], [0, 4]], ["a", "a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    _event = "complement"
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+        norm: bool = False,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.profile = profile
+
+    @property
+    def feature_all_(self) -> np.ndarray:
+        """The weighted total of each column over all classes: [n_features]."""
+        return self.feature_count_.sum(axis=0)
+
+    def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
+        """The weights of each row's counts added up, before they are normalised: [n_rows, n_classes]."""
+        return super().predict_joint_log_proba(X) - self.model_.log_prior
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        estimation = super()._estimation(schema)
+        return Estimation(alpha=estimation.alpha, class_alpha=0.0, is_normalised=bool(self.norm))
+
+    def _prior(self, schema: Schema) -> ClassAmounts | None:
+        self._class_shares(schema)  # refuses what cannot be meant
+        return equal_shares(schema)
+
+
+class BernoulliNB(CountNB):
+    """Bernoulli naive Bayes with scikit-learn's parameters: yes or no in every column, and no counts too.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        What is added to every count, or to that of each column.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    binarize : float or None, default=0.0
+        A value above this is a yes; None says that the values are 0 and 1 already.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, where they are known.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The weight of a yes in each column and class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The log-probability of a yes in each column and class.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    _event = "bernoulli"
+    _takes_negative = True
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.profile = profile
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """The log-probability of a yes in each column and class: [n_classes, n_features]."""
+        return self._amounts.base.T
+
+    def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
+        threshold = 0.0 if self.binarize is None else param_validation.finite("binarize", self.binarize)
+        return (ColumnGroup(self._event, tuple(range(len(schema))), threshold),)

@@ -1,0 +1,115 @@
+"""scikit-learn's GaussianNB by its own name and parameters, on the statistics of this library."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from baytree import param_validation
+from baytree._typing import PriorsLike
+from baytree.data.encoding.sample import Columns
+from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.estimators.naive_bayes.base import BayesClassifier, all_numeric
+from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
+from baytree.naive_bayes.events.normal import NormalLikelihood
+from baytree.param_validation import ClassAmounts
+from baytree.statistics.moments import Moments
+
+
+class GaussianNB(BayesClassifier):
+    """Gaussian naive Bayes with scikit-learn's parameters.
+
+    `var_smoothing` raises the variance of a column by that share of the column's own variance; scikit-learn takes the
+    largest variance of all columns, which drowns columns of small scale.
+
+    Parameters
+    ----------
+    priors : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, which add up to 1, instead of their shares in training.
+    var_smoothing : float, default=1e-9
+        The share of a column's variance that is added to it in every class.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_prior_ : ndarray of shape (n_classes,)
+        The probability of each class.
+    theta_ : ndarray of shape (n_classes, n_features)
+        The mean of each column in each class.
+    var_ : ndarray of shape (n_classes, n_features)
+        The raised variance of each column in each class.
+    epsilon_ : ndarray of shape (n_features,)
+        What was added to the variances of each column.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.GaussianNB().fit([[-2.0], [-1.0], [1.0], [2.0]], ["low", "low", "high", "high"])
+    >>> model.predict([[-3.0], [0.5]]).tolist(), model.theta_.ravel().tolist()
+    (['low', 'high'], [1.5, -1.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        priors: PriorsLike = None,
+        var_smoothing: float = 1e-9,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.profile = profile
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        """The weight of each class."""
+        return self._class_weights
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """The probability of each class."""
+        return np.exp(self.model_.log_prior)
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """The mean of each column in each class: [n_classes, n_features]."""
+        return self._normal.mean
+
+    @property
+    def var_(self) -> np.ndarray:
+        """The raised variance of each column in each class: [n_classes, n_features]."""
+        return self._normal.scale**2
+
+    @property
+    def epsilon_(self) -> np.ndarray:
+        """What was added to the variances of each column: [n_features]."""
+        moments = cast(Moments, self.seen_.statistics[0])
+        return self.var_smoothing * moments.deviation_of_all() ** 2
+
+    @property
+    def _normal(self) -> NormalLikelihood:
+        return cast(NormalLikelihood, self.model_.likelihoods[0])
+
+    def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
+        return (ColumnGroup("smoothed gaussian", tuple(range(len(schema)))),)
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        return Estimation(class_alpha=0.0, var_smoothing=param_validation.finite("var_smoothing", self.var_smoothing, 0))
+
+    def _prior(self, schema: Schema) -> ClassAmounts | None:
+        prior = param_validation.priors("priors", self.priors, schema.classes)
+        total = 1.0 if prior is None else float(prior.amounts.sum())
+        if not abs(total - 1) <= 1e-6:
+            raise ValueError(f"priors={self.priors!r} add up to {total:g}; the sum of the priors should be 1")
+        return prior
+
+    def _schema_of(self, frame: Columns) -> Schema:
+        return all_numeric(self, frame, super()._schema_of)

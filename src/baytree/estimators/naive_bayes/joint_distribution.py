@@ -1,0 +1,111 @@
+"""The joint distribution as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from baytree import param_validation
+from baytree._typing import RandomLike
+from baytree.data.encoding.sample import Columns, census_of
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.display.results import frame_of
+from baytree.estimators.incremental import AdditiveClassifier
+from baytree.naive_bayes import joint_learner
+from baytree.naive_bayes.joint_model import Combinations, JointTable
+
+
+class JointDistribution(AdditiveClassifier):
+    """The joint table of all columns and the target, by counting; predicts the class that is most probable in it.
+
+    Every number is a level of its own. Rows that miss a value are left out of the counts; in a question, what is not said
+    is summed out. d columns of two levels need 2^d rows, which is why naive Bayes exists.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        What is added to every cell of the table, also to those that never occurred.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"rain": ["yes", "yes", "no", "no"], "wet": ["yes", "yes", "yes", "no"]}
+    >>> model = bt.JointDistribution().fit(rows, "wet")
+    >>> model.probability({"wet": "yes"}), model.probability({"rain": "yes"}, given={"wet": "no"})
+    (0.75, 0.0)
+    """
+
+    model_: JointTable
+    seen_: Combinations
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
+        self.alpha = alpha
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.profile = profile
+
+    def table(self) -> Any:
+        """The full table as a frame: a row for each combination of levels and its probability."""
+        check_is_fitted(self, "model_")
+        return frame_of(joint_learner.full_table(self.model_, self.schema_))
+
+    def probability(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
+        """P(event | given); NaN where what is given never happens.
+
+        Parameters
+        ----------
+        event : dict
+            A level, or a list of levels, for each of these columns, or for the target.
+        given : dict, optional
+            The same of what is known.
+        """
+        check_is_fitted(self, "model_")
+        condition = joint_learner.allowed_codes(given or {}, self.schema_)
+        return joint_learner.probability(self.model_, joint_learner.allowed_codes(event, self.schema_), condition)
+
+    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: RandomLike = None) -> Any:
+        """n rows drawn from the table, as a frame; `given` fixes columns or the class."""
+        check_is_fitted(self, "model_")
+        condition = joint_learner.allowed_codes(given or {}, self.schema_)
+        codes = joint_learner.draw(
+            self.model_, param_validation.integer("n", n, 1), condition, np.random.default_rng(random_state)
+        )
+        return frame_of(joint_learner.as_levels(codes, self.schema_))
+
+    def _learner(self, schema: Schema) -> joint_learner.JointLearner:
+        for column in schema.columns:
+            if column.kind is Kind.TEXT:
+                raise ValueError(f"column {column.name!r} is text; a joint table counts levels: leave it out")
+        return joint_learner.JointLearner(param_validation.finite("alpha", self.alpha, 0))
+
+    def _schema_of(self, frame: Columns) -> Schema:
+        if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
+            raise TypeError("Sparse data was passed, but a joint table takes dense columns: use X.toarray()")
+        schema = super()._schema_of(frame)
+        if isinstance(self.schema, Schema):
+            return schema
+        numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
+        declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
+        levels = census_of(frame, declared).schema(frame.is_named) if numbers else schema
+        units = {column.name: column.unit for column in schema.columns}
+        columns = tuple(msgspec.structs.replace(column, unit=units.get(column.name)) for column in levels.columns)
+        return msgspec.structs.replace(levels, columns=columns)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.classifier_tags.poor_score = True
+        return tags

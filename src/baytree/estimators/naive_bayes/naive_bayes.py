@@ -1,0 +1,125 @@
+"""The naive Bayes estimators."""
+
+from __future__ import annotations
+
+from baytree import param_validation
+from baytree._typing import PriorsLike
+from baytree.data.frames.arrays import are_number_columns
+from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.estimators.naive_bayes.base import BayesClassifier
+from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation, read_pseudo_counts
+from baytree.naive_bayes.events.registry import (
+    CONVENTIONS,
+    EVENTS,
+    NUMERIC,
+    ProgramConvention,
+    default_event,
+    event_of,
+    grouped,
+)
+from baytree.param_validation import ClassAmounts
+
+
+class NaiveBayesClassifier(BayesClassifier):
+    """Naive Bayes on a raw table: an event model per column, missing values marginalised exactly.
+
+    Parameters
+    ----------
+    events : dict of column name to event, optional
+        The event model of a column, such as ``{"age": "gaussian"}``: gaussian, kernel, discretized, categorical,
+        bernoulli, poisson, multinomial or complement; other columns follow their kind.
+    estimate : {"bayes", "map", "mle"}, default="bayes"
+        ``bayes`` is the posterior predictive, ``map`` the posterior's mode, ``mle`` the plain frequencies.
+    numeric : {"gaussian", "kernel", "discretized"}, default="gaussian"
+        The event of numeric columns that `events` does not name: normal densities, kernel densities, or bins between
+        cuts that pay for their description.
+    alpha : float, default=1.0
+        Pseudo-counts of the prior; ``alpha=1`` with ``estimate="bayes"`` is Laplace's rule.
+    priors : dict of column name to prior, optional
+        A column's own prior: ``{"m0": 40, "k0": 1, "a0": 2, "b0": 50}`` (Normal–Inverse-Gamma) for a gaussian column,
+        pseudo-counts of levels (``{"red": 2}``, or one number for all) for a categorical one, and for the classes under
+        the name of the target.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, instead of their shares in training; they need not add up to 1.
+    conventions : {"sklearn", "e1071", "weka"}, optional
+        The rules of another program, digit for digit; `estimate` is then that program's own.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> play = {"outlook": ["sunny", "rain", "rain", "sunny"], "play": ["no", "yes", "yes", "no"]}
+    >>> model = bt.NaiveBayesClassifier().fit(play, "play")
+    >>> model.predict({"outlook": ["rain", None]}).tolist()
+    ['yes', 'no']
+    """
+
+    def __init__(
+        self,
+        events: dict | None = None,
+        estimate: str = "bayes",
+        numeric: str = "gaussian",
+        alpha: float = 1.0,
+        priors: dict | None = None,
+        class_prior: PriorsLike = None,
+        conventions: str | None = None,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
+        self.events = events
+        self.estimate = estimate
+        self.numeric = numeric
+        self.alpha = alpha
+        self.priors = priors
+        self.class_prior = class_prior
+        self.conventions = conventions
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.profile = profile
+
+    def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
+        """Columns by event, in order."""
+        events = {} if self.events is None else param_validation.by_name("events", self.events, schema.names)
+        numeric = param_validation.one_of("numeric", self.numeric, NUMERIC)
+        replaced = self._convention().events
+        if not events and (
+            are_number_columns(schema.columns) or schema.is_numbers
+        ):  # one event for all, however many they are
+            return grouped([event_of(schema.columns[0], numeric, replaced)] * len(schema.columns))
+        named = [(column, events.get(column.name) or default_event(column, numeric)) for column in schema.columns]
+        return grouped([event_of(column, name, replaced) for column, name in named])
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        estimate = param_validation.one_of("estimate", self.estimate, ("mle", "map", "bayes"))
+        alpha = param_validation.finite("alpha", self.alpha, 0)
+        priors = self._priors(schema)
+        convention = self._convention()
+        return Estimation(
+            estimate if self.conventions is None else "bayes",
+            max(alpha, convention.least_alpha),
+            convention.class_alpha,
+            priors,
+        )
+
+    def _priors(self, schema: Schema) -> dict[str, object]:
+        """The priors of single columns, read by the events that look at them, and that of the classes."""
+        if self.priors is None:
+            return {}
+        given = param_validation.by_name("priors", self.priors, (*schema.names, schema.target.name))
+        event_of_column = {schema.names[j]: EVENTS[group.event] for group in self._groups(schema) for j in group.columns}
+        read: dict[str, object] = {}
+        for name, own in given.items():
+            if own is not None and name in event_of_column:
+                read[name] = event_of_column[name].read_prior(own, schema[name])
+            elif own is not None:
+                read[name] = read_pseudo_counts(own, name)
+        return read
+
+    def _prior(self, schema: Schema) -> ClassAmounts | None:
+        return param_validation.priors("class_prior", self.class_prior, schema.classes)
+
+    def _convention(self) -> ProgramConvention:
+        param_validation.one_of("conventions", self.conventions, (*CONVENTIONS, None))
+        return ProgramConvention() if self.conventions is None else CONVENTIONS[self.conventions]

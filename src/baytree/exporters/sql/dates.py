@@ -1,0 +1,224 @@
+"""Dates in SQL: a column of dates, times or ISO texts as a number, and the year, month and weekday of a date.
+
+The type of a column is not known where a query is written, and databases convert dates in their own ways. So each dialect
+only turns the column into an ISO text; the number is computed from the digits of that text by the same arithmetic
+everywhere. Years begin in March here, so that the leap day is the last day of a year.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from baytree.exporters.sql import terms
+from baytree.exporters.sql.terms import ColumnCache, Term
+
+DAY = 86_400_000_000.0  # microseconds
+
+PER_UNIT = {"W": 7 * DAY, "D": DAY, "h": 3.6e9, "m": 6e7, "s": 1e6, "ms": 1e3, "us": 1.0}
+
+_DATE, _TIME = "9999-99-99", "9999-99-99 99:99"
+
+_BODIES = (_DATE, _TIME, f"{_TIME}:99", *(f"{_TIME}:99.{'9' * n}" for n in range(1, 10)))
+
+_ZONES = {1: ("Z",), 6: ("+99:99", "-99:99"), 5: ("+9999", "-9999"), 3: ("+99", "-99")}  # by their length
+
+_EPOCH = 719_468.0  # days from 0000-03-01 to 1970-01-01
+
+
+def microseconds(kept: ColumnCache, name: str, dialect: str) -> Term:
+    """Microseconds since 1970-01-01; NULL where the value is missing or no date."""
+    text, layer = kept.keep_text(Term(_text(name, dialect), 0))
+    shape = text
+    for digit in "012345678":
+        shape = _replace(shape, digit, "9")
+    shape, layer = kept.keep_text(Term(shape, layer))
+    zone = kept.keep(Term(_zone_length(shape), layer))
+    length = exp.Paren(this=exp.Sub(this=exp.Length(this=text), expression=zone.sql))
+    is_iso = exp.In(this=_substring(shape, 1, length), expressions=[exp.Literal.string(body) for body in _BODIES])
+    size = kept.keep(Term(exp.Case(ifs=[exp.If(this=is_iso, true=length)]), zone.layer))
+    year, month, day = (kept.keep(_digits(kept, text, size, *place)) for place in ((10, 1, 4), (10, 6, 2), (10, 9, 2)))
+    return kept.keep(
+        terms.case(
+            [
+                (
+                    _is_date(kept, year, month, day),
+                    terms.added([_time(kept, text, size, zone), _days(kept, year, month, day)]),
+                )
+            ],
+            Term(exp.Null(), 0),
+        )
+    )
+
+
+def is_given(name: str, dialect: str) -> exp.Expression:
+    """1 where a column of dates has a value, 0 where it is NULL or a blank text."""
+    blank = exp.EQ(this=_text(name, dialect), expression=exp.Literal.string(""))
+    missing = terms.any_of([terms.is_null(terms.name(name)), blank])
+    return exp.Case(ifs=[exp.If(this=missing, true=exp.Literal.number(0))], default=exp.Literal.number(1))
+
+
+def in_unit(kept: ColumnCache, time: Term, unit: str) -> Term:
+    """Microseconds in the unit of a column."""
+    return time if unit == "us" else terms.divided(time, kept.number(PER_UNIT[unit]))
+
+
+def part(kept: ColumnCache, time: Term, which: str) -> Term:
+    """The year, the month, or the weekday (0 is Monday) of microseconds since 1970-01-01."""
+
+    def floored(above: Term, below: float) -> Term:
+        return kept.keep(_floored(kept, above, below))
+
+    def affine(factor: float, x: Term, constant: float) -> Term:
+        return terms.added([terms.multiplied([kept.number(factor), x]), kept.number(constant)])
+
+    day = floored(time, DAY)
+    if which == "weekday":
+        monday = affine(1.0, day, 3.0)
+        return terms.subtracted(monday, terms.multiplied([kept.number(7.0), floored(monday, 7.0)]))
+    day = kept.keep(affine(1.0, day, _EPOCH))
+    century = floored(affine(4.0, day, 3.0), 146_097.0)
+    of_century = kept.keep(terms.subtracted(day, floored(affine(146_097.0, century, 0.0), 4.0)))
+    year = floored(affine(4.0, of_century, 3.0), 1_461.0)
+    of_year = terms.subtracted(of_century, floored(affine(1_461.0, year, 0.0), 4.0))
+    month = floored(affine(5.0, of_year, 2.0), 153.0)  # 0 is March
+    is_next = terms.compared(month, ">=", kept.number(10.0))
+    if which == "month":
+        return terms.case([(is_next, affine(1.0, month, -9.0))], affine(1.0, month, 3.0))
+    whole = terms.added([affine(100.0, century, 0.0), year])
+    return terms.case([(is_next, terms.added([whole, kept.number(1.0)]))], whole)
+
+
+# --- the text of a date -------------------------------------------------------------------------------------------------
+
+
+def _text(name: str, dialect: str) -> exp.Expression:
+    """A date, a time or a text as ISO text, with a blank between date and time."""
+    column = terms.name(name)
+    if dialect == "postgres":  # a cast would follow the setting DateStyle
+        json = exp.Cast(this=exp.Anonymous(this="TO_JSONB", expressions=[column]), to=exp.DataType.build("text"))
+        text: exp.Expression = exp.Trim(this=json, expression=exp.Literal.string('"'), position="BOTH")
+    elif dialect == "tsql":
+        to = exp.DataType.build("nvarchar(40)", dialect="tsql")
+        text = exp.Convert(this=to, expression=column, style=exp.Literal.number(126))
+    elif dialect == "snowflake":  # a cast would follow the setting TIMESTAMP_OUTPUT_FORMAT
+        time = exp.Cast(this=column, to=exp.DataType.build("timestampntz"))
+        text = exp.Anonymous(this="TO_VARCHAR", expressions=[time, exp.Literal.string('YYYY-MM-DD"T"HH24:MI:SS.FF6')])
+    else:
+        text = exp.Cast(this=column, to=exp.DataType.build("char" if dialect == "mysql" else "text"))
+    return _replace(_replace(exp.Trim(this=text), "T", " "), "z", "Z")
+
+
+def _replace(text: exp.Expression, old: str, new: str) -> exp.Expression:
+    return exp.Anonymous(this="REPLACE", expressions=[text, exp.Literal.string(old), exp.Literal.string(new)])
+
+
+def _substring(text: exp.Expression, start: int | exp.Expression, length: int | exp.Expression) -> exp.Expression:
+    start, length = (exp.Literal.number(x) if isinstance(x, int) else x for x in (start, length))
+    return exp.Substring(this=text, start=start, length=length)
+
+
+def _zone_length(shape: exp.Expression) -> exp.Expression:
+    """How many characters the time zone has, 0 without one."""
+    ifs = []
+    for length, zones in _ZONES.items():
+        ends = [exp.Like(this=shape, expression=exp.Literal.string(f"%:%{zone}")) for zone in zones]
+        ifs.append(exp.If(this=terms.any_of(ends), true=exp.Literal.number(length)))
+    return exp.Case(ifs=ifs, default=exp.Literal.number(0))
+
+
+def _digits(kept: ColumnCache, text: exp.Expression, size: Term, least: int, start: int, length: int) -> Term:
+    """The number at a place of the text; 0 where the text, without its zone, is shorter than `least`."""
+    return _if_longer(kept, size, least, _number(_substring(text, start, length)))
+
+
+def _if_longer(kept: ColumnCache, size: Term, least: int, number: exp.Expression) -> Term:
+    is_there = exp.GTE(this=size.sql, expression=exp.Literal.number(least))
+    ifs = [exp.If(this=is_there, true=number), exp.If(this=terms.is_known(size.sql), true=kept.number(0.0).sql)]
+    return Term(exp.Case(ifs=ifs), size.layer)
+
+
+def _number(digits: exp.Expression) -> exp.Expression:
+    return exp.Cast(this=digits, to=exp.DataType.build("double"))
+
+
+# --- its number ---------------------------------------------------------------------------------------------------------
+
+
+def _time(kept: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
+    """Microseconds since midnight, in UTC where there is a zone."""
+    hour, minute, second = (_digits(kept, text, size, *place) for place in ((16, 12, 2), (16, 15, 2), (19, 18, 2)))
+    seconds = _weighed(kept, [(3.6e9, hour), (6e7, minute), (1e6, second), (-6e7, _zone_minutes(kept, text, size, zone))])
+    return terms.added([seconds, _fraction(kept, text, size)])
+
+
+def _fraction(kept: ColumnCache, text: exp.Expression, size: Term) -> Term:
+    """Microseconds of a second; further digits are cut off."""
+    n_digits = exp.Paren(this=exp.Sub(this=size.sql, expression=exp.Literal.number(20)))
+    is_long = exp.GT(this=size.sql, expression=exp.Literal.number(26))
+    length = exp.Case(ifs=[exp.If(this=is_long, true=exp.Literal.number(6))], default=n_digits)
+    scale = [exp.If(this=exp.Literal.number(20 + n), true=kept.number(10.0 ** (6 - n)).sql) for n in range(1, 6)]
+    scaled = exp.Mul(
+        this=_number(_substring(text, 21, length)),
+        expression=exp.Case(this=size.sql, ifs=scale, default=kept.number(1.0).sql),
+    )
+    return _if_longer(kept, size, 21, scaled)
+
+
+def _zone_minutes(kept: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
+    """Minutes by which the time is ahead of UTC."""
+
+    def after(n: int | exp.Expression) -> exp.Expression:
+        return exp.Add(this=size.sql, expression=exp.Literal.number(n) if isinstance(n, int) else n)
+
+    def at_least(n: int) -> Term:
+        return Term(exp.GTE(this=zone.sql, expression=exp.Literal.number(n)), zone.layer)
+
+    last = exp.Sub(this=zone.sql, expression=exp.Literal.number(1))
+    hours = Term(_number(_substring(text, after(2), 2)), size.layer)
+    minutes = terms.case([(at_least(5), Term(_number(_substring(text, after(last), 2)), size.layer))], kept.number(0.0))
+    is_west = exp.EQ(this=_substring(text, after(1), 1), expression=exp.Literal.string("-"))
+    sign = terms.case([(Term(is_west, size.layer), kept.number(-1.0))], kept.number(1.0))
+    ahead = terms.multiplied([sign, _weighed(kept, [(60.0, hours), (1.0, minutes)])])
+    return terms.case([(at_least(3), ahead)], kept.number(0.0))
+
+
+def _days(kept: ColumnCache, year: Term, month: Term, day: Term) -> Term:
+    """Microseconds from 1970-01-01 to the beginning of a day."""
+    is_before = terms.compared(month, "<=", kept.number(2.0))
+    of_march = kept.keep(terms.case([(is_before, terms.subtracted(year, kept.number(1.0)))], year))
+    past = terms.case([(is_before, terms.added([month, kept.number(9.0)]))], terms.subtracted(month, kept.number(3.0)))
+    in_months = _floored(kept, terms.added([terms.multiplied([kept.number(153.0), past]), kept.number(2.0)]), 5.0)
+    leap_days = [(sign, _floored(kept, of_march, n)) for sign, n in ((1.0, 4.0), (-1.0, 100.0), (1.0, 400.0))]
+    total = _weighed(kept, [(365.0, of_march), *leap_days, (1.0, in_months), (1.0, day)])
+    return terms.multiplied([terms.subtracted(total, kept.number(_EPOCH + 1)), kept.number(DAY)])
+
+
+def _is_date(kept: ColumnCache, year: Term, month: Term, day: Term) -> Term:
+    """Whether there is such a day."""
+
+    def divides(n: float) -> exp.Expression:
+        return terms.compared(terms.multiplied([kept.number(n), _floored(kept, year, n)]), "==", year).sql
+
+    is_leap = terms.any_of([terms.all_of([divides(4.0), exp.Not(this=divides(100.0))]), divides(400.0)])
+    february = exp.Case(ifs=[exp.If(this=is_leap, true=kept.number(29.0).sql)], default=kept.number(28.0).sql)
+    lengths = {2: february, **dict.fromkeys((4, 6, 9, 11), kept.number(30.0).sql)}
+    ifs = [exp.If(this=kept.number(float(n)).sql, true=length) for n, length in lengths.items()]
+    last = exp.Case(this=month.sql, ifs=ifs, default=kept.number(31.0).sql)
+    bounds = [
+        exp.GTE(this=year.sql, expression=kept.number(1.0).sql),
+        exp.GTE(this=month.sql, expression=kept.number(1.0).sql),
+        exp.LTE(this=month.sql, expression=kept.number(12.0).sql),
+        exp.GTE(this=day.sql, expression=kept.number(1.0).sql),
+        exp.LTE(this=day.sql, expression=last),
+    ]
+    return Term(terms.all_of(bounds), max(year.layer, month.layer, day.layer))
+
+
+def _weighed(kept: ColumnCache, parts: Sequence[tuple[float, Term]]) -> Term:
+    return terms.added([x if weight == 1.0 else terms.multiplied([kept.number(weight), x]) for weight, x in parts])
+
+
+def _floored(kept: ColumnCache, above: Term, below: float) -> Term:
+    return terms.function(exp.Floor, terms.divided(above, kept.number(below)))

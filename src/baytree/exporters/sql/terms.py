@@ -1,0 +1,237 @@
+"""Terms of SQL: sqlglot's expressions, each with the layer that it can stand in; arithmetic is put in parentheses.
+
+Expressions are printed, never changed, so one may stand in several others without a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from sqlglot import exp
+
+from baytree.data.schema.column import Kind
+from baytree.formula.inputs import Input, spellings
+
+ROWS = "baytree_rows"  # what the table is called in a query
+
+WIDEST = 50  # arguments of a function
+
+FAR_BELOW = -1e305  # stands for −∞; scores that can be are above −1e304
+
+_WITH_NAN = ("duckdb", "postgres", "spark", "bigquery", "snowflake")
+
+_RELATIONS = {"<": exp.LT, "<=": exp.LTE, "==": exp.EQ, ">": exp.GT, ">=": exp.GTE}
+
+
+class Term(NamedTuple):
+    """An expression, and the first layer that has all it reads."""
+
+    sql: exp.Expression
+    layer: int
+
+
+class ColumnCache(Protocol):
+    """What holds values as columns of a layer, so that nothing is computed twice."""
+
+    def keep(self, term: Term) -> Term:
+        """The name of a column that holds a value."""
+
+    def keep_text(self, term: Term) -> Term:
+        """The name of a column that holds a text; the text itself where layers hold numbers only."""
+
+    def number(self, value: float) -> Term:
+        """A literal."""
+
+
+def all_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
+    """Whether all conditions hold."""
+    joined: Any = exp.and_(*conditions, copy=False)  # what sqlglot's own types say is narrower than what it takes
+    return joined
+
+
+def any_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
+    """Whether one of the conditions holds."""
+    joined: Any = exp.or_(*conditions, copy=False)
+    return joined
+
+
+def literal(value: float, dialect: str) -> exp.Expression:
+    """A double: databases take plain decimals for exact ones, which are slow and overflow."""
+    text = repr(abs(float(value)))
+    number = exp.Literal.number(text if "e" in text else f"{text}e0")
+    if dialect == "postgres":
+        return exp.Cast(this=exp.Literal.string(repr(float(value))), to=exp.DataType.build("double"))
+    return exp.Paren(this=exp.Neg(this=number)) if value < 0 or str(value) == "-0.0" else number
+
+
+def value_of(sql: exp.Expression) -> float | None:
+    """The number of a literal, None of anything else."""
+    if isinstance(sql, exp.Cast) and isinstance(sql.this, exp.Literal):
+        return float(sql.this.this)
+    if isinstance(sql, exp.Literal) and not sql.is_string:
+        return float(sql.this)
+    return None
+
+
+def text(value: str, dialect: str) -> exp.Expression:
+    """A text; in MySQL, where a setting decides what a backslash means, as bytes unless it is plain."""
+    if dialect == "mysql" and not (value.isascii() and value.replace(" ", "").replace("_", "").replace("-", "").isalnum()):
+        content = exp.HexString(this=value.encode("utf-8", "surrogatepass").hex(), is_integer=False)
+        return exp.Cast(this=content, to=_utf8())
+    return exp.Literal.string(value)
+
+
+def _utf8() -> exp.DataType:
+    return exp.DataType(this=exp.DataType.Type.CHARACTER_SET, kind=exp.Var(this="utf8mb4"))
+
+
+def name(column: str) -> exp.Column:
+    """A column of the table."""
+    return exp.column(exp.to_identifier(column, quoted=True), table=exp.to_identifier(ROWS, quoted=True))
+
+
+def raw(column: Input, dialect: str) -> exp.Expression:
+    """A column of the table as a double, or as the code of its level; NULL where it is missing or was never seen."""
+    if column.kind is Kind.NUMERIC:
+        number = exp.Cast(this=name(column.name), to=exp.DataType.build("double"))
+        return unless_nan(Term(number, 0), dialect).sql
+    compared = _small(name(column.name), dialect) if column.is_boolean else name(column.name)
+    if dialect == "mysql":  # whose texts are equal up to case and trailing blanks
+        utf8 = exp.Cast(this=compared, to=_utf8())
+        compared = exp.Cast(this=utf8, to=exp.DataType.build("binary"))
+    if dialect == "tsql":
+        compared = exp.Cast(
+            this=exp.Cast(this=compared, to=exp.DataType.build("nvarchar(4000)")), to=exp.DataType.build("varbinary(8000)")
+        )
+    levels = [(str(level), code) for code, level in enumerate(column.levels)]
+    if column.is_boolean:
+        levels = [*spellings(column).items()]
+    ifs = [exp.If(this=_level(level, dialect), true=exp.Literal.number(code)) for level, code in levels]
+    if not ifs:
+        return exp.Cast(this=exp.Null(), to=exp.DataType.build("int"))
+    return exp.Case(this=compared, ifs=ifs)
+
+
+def _small(column: exp.Expression, dialect: str) -> exp.Expression:
+    """A column of any type as text in small letters, without the blanks around it."""
+    to = _utf8() if dialect == "mysql" else exp.DataType.build("nvarchar(4000)" if dialect == "tsql" else "text")
+    return exp.Lower(this=exp.Trim(this=exp.Cast(this=column, to=to)))
+
+
+def unless_nan(number: Term, dialect: str) -> Term:
+    """The number; NULL where it is none, in databases that have such numbers."""
+    if dialect not in _WITH_NAN:
+        return number
+    nothing = exp.Cast(this=exp.Literal.string("NaN"), to=exp.DataType.build("double"))
+    return Term(exp.Nullif(this=number.sql, expression=nothing), number.layer)
+
+
+def _level(level: str, dialect: str) -> exp.Expression:
+    if dialect == "mysql":
+        return exp.HexString(this=level.encode("utf-8", "surrogatepass").hex(), is_integer=False)
+    if dialect == "tsql":
+        # as it stands: what HexString prints, bytes or a decimal number, depends on the version of sqlglot
+        return exp.Var(this=f"0x{level.encode('utf-16-le', 'surrogatepass').hex()}")
+    return exp.Literal.string(level)
+
+
+def whole(value: int) -> Term:
+    """A whole number, not below 0."""
+    return Term(exp.Literal.number(value), 0)
+
+
+def equal(x: Term, value: int) -> Term:
+    """Whether a value is this whole number."""
+    return Term(exp.EQ(this=x.sql, expression=exp.Literal.number(value)), x.layer)
+
+
+def is_null(sql: exp.Expression) -> exp.Expression:
+    """Whether there is no value."""
+    return exp.Is(this=sql, expression=exp.Null())
+
+
+def is_known(sql: exp.Expression) -> exp.Expression:
+    """Whether there is a value."""
+    return exp.Not(this=is_null(sql))
+
+
+def added(parts: Sequence[Term]) -> Term:
+    """A sum, as a balanced tree: no database or parser then meets a deep one."""
+    return _balanced(exp.Add, parts)
+
+
+def added_in_order(parts: Sequence[Term], keep: Callable[[Term], Term]) -> Term:
+    """A sum from the left, to the last bit; long ones in several layers."""
+    total, *rest = parts
+    for first in range(0, len(rest), WIDEST):
+        sql, layer = total.sql, total.layer
+        for part in rest[first : first + WIDEST]:
+            sql, layer = exp.Add(this=sql, expression=part.sql), max(layer, part.layer)
+        total = keep(Term(exp.Paren(this=sql), layer))
+    return total
+
+
+def multiplied(parts: Sequence[Term]) -> Term:
+    """A product."""
+    return _balanced(exp.Mul, parts)
+
+
+def subtracted(left: Term, right: Term) -> Term:
+    """A difference."""
+    return _binary(exp.Sub, left, right)
+
+
+def divided(left: Term, right: Term) -> Term:
+    """A quotient of doubles."""
+    return Term(
+        exp.Paren(this=exp.Div(this=left.sql, expression=right.sql, typed=True, safe=False)),
+        max(left.layer, right.layer),
+    )
+
+
+def extreme(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
+    """The greatest or least of several values."""
+    while len(parts) > 1:
+        groups = [parts[first : first + WIDEST] for first in range(0, len(parts), WIDEST)]
+        parts = [_called(kind, group) for group in groups]
+    return parts[0]
+
+
+def compared(left: Term, relation: str, right: Term) -> Term:
+    """A condition."""
+    made = _RELATIONS[relation](this=left.sql, expression=right.sql)
+    return Term(made, max(left.layer, right.layer))
+
+
+def function(kind: type[exp.Expression], of: Term) -> Term:
+    """A function of one value."""
+    return Term(kind(this=of.sql), of.layer)
+
+
+def case(sides: Sequence[tuple[Term, Term]], otherwise: Term) -> Term:
+    """The value of the first condition that holds."""
+    if not sides:
+        return otherwise
+    ifs = [exp.If(this=condition.sql, true=value.sql) for condition, value in sides]
+    layer = max(otherwise.layer, *(t.layer for side in sides for t in side))
+    return Term(exp.Case(ifs=ifs, default=otherwise.sql), layer)
+
+
+def _called(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
+    if len(parts) == 1:
+        return parts[0]
+    first, *rest = (part.sql for part in parts)
+    return Term(kind(this=first, expressions=rest), max(part.layer for part in parts))
+
+
+def _binary(kind: type[exp.Expression], left: Term, right: Term) -> Term:
+    return Term(exp.Paren(this=kind(this=left.sql, expression=right.sql)), max(left.layer, right.layer))
+
+
+def _balanced(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
+    parts = list(parts)
+    while len(parts) > 1:
+        paired = [_binary(kind, *parts[k : k + 2]) for k in range(0, len(parts) - 1, 2)]
+        parts = [*paired, *parts[2 * len(paired) :]]
+    return parts[0]

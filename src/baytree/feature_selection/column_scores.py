@@ -1,0 +1,280 @@
+"""What each column tells about the target, by a filter measure.
+
+Filters are functions of counts. A numeric or ordinal column is first cut (`cuts`): at its one best place ("best"), where
+Fayyad and Irani's criterion accepts a cut ("mdl"), or into ten equal shares ("quantiles"); "auto" takes the best place for
+measures in bits, and equal shares for chi² and mRMR: a cut that was chosen to be the best has no honest p-value. Ordinal
+columns keep their levels for chi². A text column is worth as much as its best word, present or absent; its p-value is
+multiplied by the number of words that were tried. Only rows where the column is known count, and measures in bits are
+then multiplied by the share of those rows.
+
+Columns that tell much about the target and little about each other (mRMR).
+
+Selection inside a model: what a tree says its columns are worth, and when each column enters the L1 path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from baytree import param_validation
+from baytree._typing import EstimatorLike
+from baytree.data.encoding.table import Table, Tokens
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.schema import Schema
+from baytree.engine.remote import SPACE, RemotePartitions, check_memory
+from baytree.estimators.linear.logistic import LogisticRegression
+from baytree.estimators.tree.cart import CARTClassifier, CARTRegressor
+from baytree.feature_selection import measures
+from baytree.feature_selection.column_counts import CUTS, BinnedColumn, ColumnCounts, WordsByClass, cut_up, numbers_of, only
+from baytree.feature_selection.ranking import Rank, Ranking, ordered
+from baytree.model_selection.problem import SupervisedProblem
+from baytree.model_selection.trials import fit_all_rows
+from baytree.parallel import threads
+from baytree.statistics.counts import Counts
+
+IN_BITS: dict[str, Callable[[np.ndarray, float], float]] = {
+    "information_gain": measures.information_gain,
+    "gain_ratio": measures.gain_ratio,
+    "symmetric_uncertainty": measures.symmetric_uncertainty,
+}
+
+COUNTED = (*IN_BITS, "chi2", "correlation", "spearman", "anova")  # of one column at a time
+
+MEASURES = (*COUNTED, "mrmr", "importance", "lasso")
+
+
+def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs: int | None = None) -> Ranking:
+    """The columns of a table by a filter measure: any of `MEASURES` but the embedded ones."""
+    refuse_what_is_not_counted(by, cuts, table.schema)
+    if by == "mrmr":
+        return Ranking(by, table.schema.target.name, mrmr(table, cuts))
+    measure = FilterMeasure.of(by, cuts, words)
+    return measure.ranking(table.schema, lambda j: measure.of_table(table, j), n_jobs)
+
+
+def rank_remote(rows: RemotePartitions, by: str, cuts: str = "auto", words: bool = False) -> Ranking:
+    """The same of rows that stay where they are: one round counts what each column holds by class.
+
+    A column of more than 65,536 different numbers is brought here with the labels, one at a time.
+    """
+    refuse_what_is_not_counted(by, cuts, rows.schema)
+    measure = FilterMeasure.of(by, cuts, words)
+    seen = rows.map_reduce(partial(ColumnCounts.of, range(len(rows.schema)))).columns
+
+    def ranks(j: int) -> list[Rank]:
+        column, counted = rows.schema.columns[j], seen[j]
+        if isinstance(counted, WordsByClass):
+            return measure.of_words(column, counted)
+        if counted.is_complete:
+            return measure.of_table(counted.stand_ins(column, rows.schema.target), 0)
+        check_memory(rows.n_rows * BYTES_OF_A_CELL * SPACE, rows.source)
+        return measure.of_table(rows.gather(partial(only, j)), 0)
+
+    return measure.ranking(rows.schema, ranks, 1)
+
+
+BYTES_OF_A_CELL = 20  # of a column with the labels and weights of its rows
+
+
+def refuse_what_is_not_counted(by: str, cuts: str, schema: Schema) -> None:
+    """Raises an error where a measure, or a way to cut, is none, or cannot be counted."""
+    param_validation.one_of("by", by, MEASURES)
+    param_validation.one_of("cuts", cuts, ("auto", *CUTS))
+    if not schema.classes and by in ("mrmr", "chi2", *IN_BITS):
+        raise ValueError(
+            f"by={by!r} counts classes, but the target {schema.target.name!r} is a number; "
+            "give by='correlation', 'anova' or 'importance'"
+        )
+
+
+@dataclass(frozen=True)
+class FilterMeasure:
+    """A filter measure, which looks at one column after the other."""
+
+    by: str
+    cut: str
+    words: bool
+
+    @classmethod
+    def of(cls, by: str, cuts: str, words: bool) -> FilterMeasure:
+        """The measure of this name; "auto" cuts as suits it."""
+        return cls(by, cuts if cuts != "auto" else "quantiles" if by == "chi2" else "best", words)
+
+    def ranking(self, schema: Schema, ranks: Callable[[int], list[Rank]], n_jobs: int | None) -> Ranking:
+        """The ranks of all columns in order."""
+        found = [rank for each in threads.map_ordered(ranks, range(len(schema)), n_jobs) for rank in each]
+        found += [Rank(name, "left out", np.nan, "only identifies rows") for name in schema.left_out]
+        return ordered(self.by, schema.target.name, found)
+
+    def of_table(self, table: Table, j: int) -> list[Rank]:
+        """The rank of a column; of each of its words, where they are asked for. Weights are numbers of rows."""
+        column, values = table.schema.columns[j], table.values[j]
+        if isinstance(values, Tokens):
+            return self.of_words(column, WordsByClass.of(values, table.label, len(column.levels), table.n_classes))
+        numbers = numbers_of(column, values)
+        known = ~np.isnan(numbers)
+        if not known.any():
+            return [Rank(column.name, column.kind.value, np.nan, "no value is known", 0.0)]
+        weight = None if table.is_unweighted else table.weight
+        share = float(known.mean() if weight is None else weight[known].sum() / weight.sum())
+        if self.by in IN_BITS or self.by == "chi2":
+            return [self._counted(table, j, numbers, share)]
+        n = np.ones(len(table), np.int64) if weight is None else weight.astype(np.int64)
+        each, label = (
+            given[known] if weight is None else np.repeat(given[known], n[known]) for given in (numbers, table.label)
+        )
+        test = self._tested(column, each, label, table.n_classes)
+        return [Rank(column.name, column.kind.value, test.statistic, test.name, share, test.p)]
+
+    def _counted(self, table: Table, j: int, numbers: np.ndarray, known: float) -> Rank:
+        column, weight = table.schema.columns[j], None if table.is_unweighted else table.weight
+        is_cut = column.kind is Kind.NUMERIC or (column.kind is Kind.ORDINAL and self.by != "chi2")
+        coded = cut_up(column, numbers, table, self.cut) if is_cut else BinnedColumn(table.values[j], len(column.levels), "")
+        counts = Counts.of(coded.codes, table.label, weight, coded.n_levels, table.n_classes).known()
+        how = coded.how or f"{np.count_nonzero(counts.sum(axis=1))} levels"
+        return self._rank_of(column.name, column.kind.value, counts, how, known)
+
+    def _rank_of(self, name: str, kind: str, counts: np.ndarray, how: str, known: float) -> Rank:
+        if self.by == "chi2":
+            test = measures.chi_square(counts)
+            return Rank(name, kind, test.statistic, how, known, test.p)
+        missing = counts.sum() * (1 - known) / known if known else 0.0
+        return Rank(name, kind, IN_BITS[self.by](counts, missing), how, known)
+
+    def _tested(self, column: Column, numbers: np.ndarray, label: np.ndarray, n_classes: int) -> measures.TestResult:
+        """Correlation or F by the kinds of the column and the target."""
+        n_levels = len(column.levels)
+        if self.by == "anova":
+            if column.kind is Kind.NOMINAL:
+                refused = measures.TestResult(np.nan, np.nan, "no number: no F")
+                return refused if n_classes else measures.anova(label, numbers.astype(np.intp), n_levels)
+            return measures.anova(numbers, label, n_classes) if n_classes else measures.regression_f(numbers, label)
+        if column.kind is Kind.NOMINAL:
+            codes = numbers.astype(np.int32)
+            if n_classes:
+                return measures.cramers_v(Counts.of(codes, label, None, n_levels, n_classes).known())
+            return (measures.kruskal_wallis if self.by == "spearman" else measures.correlation_ratio)(label, codes, n_levels)
+        is_by_ranks = column.kind is Kind.ORDINAL or self.by == "spearman"
+        if n_classes > 2:
+            return (measures.kruskal_wallis if is_by_ranks else measures.correlation_ratio)(numbers, label, n_classes)
+        if is_by_ranks:
+            return measures.spearman(numbers, label.astype(np.float64))
+        return measures.pearson(numbers, label.astype(np.float64), "point-biserial" if n_classes else "Pearson")
+
+    def of_words(self, column: Column, counted: WordsByClass) -> list[Rank]:
+        """The rank of a text column by its best word, or of each word."""
+        known = counted.share_known
+        if not column.levels or self.by == "anova" or not counted.known.size:
+            return [Rank(column.name, column.kind.value, np.nan, "no measure for words", known)]
+        each = [self._word(column, word, counts, known) for word, counts in enumerate(counted.counts)]
+        if self.words:
+            return each
+        best = min(each, key=lambda rank: rank.order(self.by))
+        n_tried = len(each)
+        p = min(best.p * n_tried, 1.0)
+        return [replace(best, column=column.name, p=p, how=f"{best.how} of {n_tried} words")]
+
+    def _word(self, column: Column, word: int, counts: np.ndarray, known: float) -> Rank:
+        name, how = f"{column.name}: {column.levels[word]}", f"has {column.levels[word]!r}"
+        if self.by in ("correlation", "spearman"):
+            test = measures.cramers_v(counts)
+            return Rank(name, column.kind.value, test.statistic, f"{test.name}, {how}", known, test.p)
+        return self._rank_of(name, column.kind.value, counts, how, known)
+
+
+def mrmr(table: Table, cuts: str = "auto") -> tuple[Rank, ...]:
+    """Columns in the order in which they are chosen: next is the largest I(column; class) − mean I(column; chosen ones).
+
+    Ding and Peng (2005), the difference form, in bits. Numbers are cut into ten equal shares unless `cuts` says otherwise;
+    every pair counts the rows where both are known. Text columns come last: their words are no single variable.
+    """
+    columns = [j for j, column in enumerate(table.schema) if column.kind is not Kind.TEXT]
+    coded = [_coded(table, j, "quantiles" if cuts == "auto" else cuts) for j in columns]
+    classes = BinnedColumn(table.label, table.n_classes, "")
+    relevance = np.array([_information(column, classes) for column in coded])
+    ranks = [_rank(table, columns[k], coded[k], relevance[k], worth) for k, worth in _chosen(coded, relevance)]
+    left = [(c.name, c.kind.value, "words are no single variable") for c in table.schema if c.kind is Kind.TEXT]
+    left += [(name, "left out", "only identifies rows") for name in table.schema.left_out]
+    return (*ranks, *(Rank(name, kind, np.nan, how) for name, kind, how in left))
+
+
+def _chosen(coded: list[BinnedColumn], relevance: np.ndarray) -> list[tuple[int, float]]:
+    """The columns in their order, and what each was worth when it was chosen."""
+    order: list[tuple[int, float]] = []
+    redundancy = np.zeros(len(coded))
+    is_open = np.ones(len(coded), bool)
+    for n_chosen in range(len(coded)):
+        worth = np.where(is_open, relevance - redundancy / max(n_chosen, 1), -np.inf)
+        best = int(np.argmax(worth))
+        order.append((best, float(worth[best])))
+        is_open[best] = False
+        redundancy[is_open] += [_information(coded[k], coded[best]) for k in np.flatnonzero(is_open)]
+    return order
+
+
+def _coded(table: Table, j: int, cut: str) -> BinnedColumn:
+    column = table.schema.columns[j]
+    if column.kind is not Kind.NUMERIC:
+        return BinnedColumn(table.values[j], len(column.levels), f"{len(column.levels)} levels")
+    return cut_up(column, numbers_of(column, table.values[j]), table, cut)
+
+
+def _information(left: BinnedColumn, right: BinnedColumn) -> float:
+    known = (left.codes >= 0) & (right.codes >= 0)
+    pair = left.codes[known].astype(np.int64) * right.n_levels + right.codes[known]
+    counts = np.bincount(pair, minlength=left.n_levels * right.n_levels).reshape(left.n_levels, right.n_levels)
+    return measures.mutual_information(counts.astype(np.float64))
+
+
+def _rank(table: Table, j: int, coded: BinnedColumn, relevance: float, worth: float) -> Rank:
+    column = table.schema.columns[j]
+    how = f"{relevance:.3f} bits, {coded.how}"
+    return Rank(column.name, column.kind.value, worth, how, float((coded.codes >= 0).mean()))
+
+
+STEPS = 100  # of the L1 path
+
+
+def importance(problem: SupervisedProblem, estimator: EstimatorLike = None) -> Ranking:
+    """The columns by the `feature_importances_` of an estimator, or of CART, learnt from all rows."""
+    usual = CARTClassifier() if problem.is_classification else CARTRegressor()
+    fitted = fit_all_rows(usual if estimator is None else estimator, problem)
+    if not hasattr(fitted, "feature_importances_"):
+        raise ValueError(f"{type(fitted).__name__} has no feature_importances_; give a tree")
+    names = problem.schema.names
+    worth = np.asarray(fitted.feature_importances_, dtype=np.float64)
+    if len(worth) == len(problem.schema.inputs):
+        worth = worth[[problem.schema.inputs.index(source) for source in problem.schema.sources]]
+    return _ranking("importance", problem, worth, [type(fitted).__name__] * len(names))
+
+
+def lasso(problem: SupervisedProblem, estimator: EstimatorLike = None) -> Ranking:
+    """The columns by the L1 penalty at which their first feature enters logistic regression, as a share of the first one's.
+
+    A nominal column has a feature per level, a text column one per word.
+    """
+    if not problem.is_classification:
+        raise ValueError(f"by='lasso' needs classes, but the target {problem.name!r} is a number; give by='correlation'")
+    fitted = fit_all_rows(LogisticRegression(penalty="l1", C=1.0, path=STEPS) if estimator is None else estimator, problem)
+    path = fitted.path_
+    enters = np.argmax((path.coef != 0).any(axis=1), axis=0)  # [n_features], the first step with a coefficient
+    ever = (path.coef != 0).any(axis=(0, 1))
+    worth = np.zeros(len(problem.schema))
+    np.maximum.at(worth, fitted.model_.design.source, np.where(ever, path.lambdas[enters], 0.0))
+    how = [f"enters at λ = {value:.3g}" if value > 0 else "never enters" for value in worth]
+    return _ranking("lasso", problem, worth / max(worth.max(), np.finfo(float).tiny), how)
+
+
+EMBEDDED = {"importance": importance, "lasso": lasso}
+
+
+def _ranking(by: str, problem: SupervisedProblem, worth: np.ndarray, how: list[str]) -> Ranking:
+    known = [1 - problem.missing[column.name] for column in problem.schema]
+    each = zip(problem.schema, worth, how, known, strict=True)
+    ranks = [Rank(column.name, column.kind.value, float(value), words, share) for column, value, words, share in each]
+    ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in problem.schema.left_out]
+    return ordered(by, problem.name, ranks)

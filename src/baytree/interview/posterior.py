@@ -1,0 +1,153 @@
+"""What is believed while some columns are still unknown, of any model but a single tree (`tree_belief`).
+
+A model with likelihoods of its own (naive Bayes) knows what a missing column means, and is asked with that column missing.
+Any other model is asked about imagined rows: their class is drawn by its share, each column by its distribution in that
+class; an answer takes the place of what was imagined, and rows of classes that rarely answer so lose weight. The more is
+answered, the more alike the rows become, and with every column known there is but one: the model's own answer.
+
+The page does the same in JavaScript (`show/report/templates/scripts/ask.js`), with the same imagined rows.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.base.model import predict_codes
+from baytree.base.predictor import Predictor
+from baytree.data.schema.column import Kind
+from baytree.interview.answer_cells import AnswerCells, own_shares, rows_of
+
+Known = float | tuple[float, float] | None
+
+"""An answer: a number or the code of a level, an interval low < x ≤ high, or None where it is not known."""
+
+MOST_IMAGINED, LEAST_IMAGINED = 256, 32
+
+_EVALUATIONS = 20_000  # of the model for one question
+
+
+class QuestionValue(msgspec.Struct, frozen=True):
+    """How much a question tells: bits, and for each cell P(cell) and whether the model takes it as it does the next one."""
+
+    gain: float
+    probability: np.ndarray  # [n_cells]
+    is_like_next: np.ndarray  # bool [n_cells − 1]
+
+
+class SimulatedRows:
+    """The rows that are still possible, and what the model says of them."""
+
+    def __init__(self, predictor: Predictor, cells: tuple[AnswerCells, ...], prior: np.ndarray, answers: dict[int, Known]):
+        self.predictor, self.schema = predictor, predictor.schema
+        own = own_shares(predictor, cells)
+        self.has_likelihoods, self.cells = own is not None, own or cells
+        n = 1 if own else int(np.clip(_EVALUATIONS // max(sum(map(len, cells)), 1), LEAST_IMAGINED, MOST_IMAGINED))
+        self.values, self.weight = self._drawn(n, prior)
+        self.factor = np.ones(len(prior))  # of intervals, where the model has likelihoods
+        for column, answer in answers.items():
+            self._learn(column, answer)
+        self.answers = self._answered(self.values)
+
+    @property
+    def belief(self) -> np.ndarray:
+        """The probability of each class: [n_classes]."""
+        own = self.weight.sum(axis=1)
+        return own @ self.answers / own.sum()
+
+    @property
+    def choice(self) -> int:
+        """The class that the model answers where all rows agree on it, else the most probable one."""
+        chosen = np.unique(predict_codes(self.predictor.model, rows_of(self.schema, self.values)))
+        return int(chosen[0]) if len(chosen) == 1 and (self.factor == 1).all() else int(np.argmax(self.belief))
+
+    def questions(self) -> list[int]:
+        """The columns that the model prescribes as the next question: none, any column may be asked for."""
+        return []
+
+    def ask(self, column: int, among: np.ndarray) -> QuestionValue:
+        """What is expected of asking for a column whose value lies in these cells: bool [n_cells]."""
+        cells, n_rows = self.cells[column], len(self.weight)
+        places = np.flatnonzero(among)
+        values = [np.tile(each, len(places)) for each in self.values]
+        values[column] = np.repeat(cells.point[places], n_rows)
+        answers = self._answered(values).reshape(len(places), n_rows, -1)
+        weight = self._weight_now() @ cells.share[places].T  # [n_rows, n_places]
+        probability = weight.sum(axis=0) / max(weight.sum(), np.finfo(float).tiny)
+        after = np.einsum("sv,vsc->vc", weight, answers) / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)[:, None]
+        gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
+        gain = min(gain, entropy(self.belief))  # `after` averages to the belief only as exactly as rows were drawn
+        like_next = np.abs(answers[1:] - answers[:-1]).max(axis=(1, 2), initial=0.0) <= 1e-12
+        return QuestionValue(max(gain, 0.0), probability, like_next)
+
+    def _weight_now(self) -> np.ndarray:
+        return self.answers * self.weight.sum() if self.has_likelihoods else self.weight
+
+    def _drawn(self, n: int, prior: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+        if self.has_likelihoods:
+            missing = [np.full(n, np.nan if c.kind is Kind.NUMERIC else -1.0) for c in self.schema.columns]
+            return missing, np.full((n, len(prior)), 1 / len(prior))
+        label = np.searchsorted(np.cumsum(prior / prior.sum()), (np.arange(n) + 0.5) / n).clip(0, len(prior) - 1)
+        weight = np.zeros((n, len(prior)))
+        weight[np.arange(n), label] = 1 / n
+        return [self._imagined(j, label, 0) for j in range(len(self.schema))], weight
+
+    def _imagined(self, column: int, label: np.ndarray, turn: int, among: np.ndarray | None = None) -> np.ndarray:
+        """A value of each row, by the distribution of the column in the row's class, among these cells."""
+        cells, n_columns = self.cells[column], len(self.schema)
+        if not len(cells):
+            return np.full(len(label), np.nan)
+        share = cells.share if among is None else cells.share * among[:, None] + np.finfo(float).tiny * among[:, None]
+        reached = np.cumsum(share, axis=0) / share.sum(axis=0)
+        rows = np.arange(len(label))
+        chance = uniform((turn * len(label) + rows) * n_columns + column)
+        place = (reached[:, label] <= chance).sum(axis=0).clip(0, len(cells) - 1)
+        return cells.point[place]
+
+    def _learn(self, column: int, answer: Known) -> None:
+        cells, label = self.cells[column], self.weight.argmax(axis=1)
+        if answer is None:
+            missing = np.nan if self.schema.columns[column].kind is Kind.NUMERIC else -1.0
+            self.values[column] = np.full(len(label), missing)
+        elif isinstance(answer, tuple):
+            self._learn_interval(column, *answer)
+        else:
+            self.values[column] = np.full(len(label), float(answer))
+            place = cells.place(answer)
+            if place >= 0 and not self.has_likelihoods:
+                self._weigh(cells.share[place])
+
+    def _learn_interval(self, column: int, low: float, high: float) -> None:
+        cells, label = self.cells[column], self.weight.argmax(axis=1)
+        among = cells.within(low, high)
+        share = cells.share[among].sum(axis=0)
+        if self.has_likelihoods:
+            self.factor = self.factor * share
+            return
+        self._weigh(share)
+        inside = self._imagined(column, label, 1 + column, among)
+        self.values[column] = np.clip(inside, np.nextafter(low, np.inf), high)
+
+    def _weigh(self, share: np.ndarray) -> None:
+        weight = self.weight * share
+        if weight.sum() > 0:
+            self.weight = weight / weight.sum()
+
+    def _answered(self, values: list[np.ndarray]) -> np.ndarray:
+        answers = self.predictor.model.predict(rows_of(self.schema, values)) * self.factor
+        total = answers.sum(axis=1, keepdims=True)
+        return np.where(total > 0, answers / np.where(total > 0, total, 1), 1 / answers.shape[1])
+
+
+def entropy(p: np.ndarray) -> float:
+    """−Σ p log₂ p."""
+    known = p[p > 0]
+    return float(-(known * np.log2(known)).sum())
+
+
+def uniform(place: np.ndarray) -> np.ndarray:
+    """A number between 0 and 1 for each place, as if drawn: the last steps of MurmurHash3, the same in every language."""
+    x = ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B1)).astype(np.uint32)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+    return (x ^ (x >> np.uint32(16))) / 2.0**32

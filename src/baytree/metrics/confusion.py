@@ -1,0 +1,205 @@
+"""How often each class was taken for each: counts that add up over parts, and the scores read off them.
+
+What answers cost: the class of least expected cost held against the truth, as counts that add up over parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from baytree.display.terminal import aligned, escaped
+from baytree.metrics import scores as metrics
+from baytree.metrics.decision_curve import DecisionCurve, decision_curve
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact_sum import ExactSum
+from baytree.statistics.value_counts import WeightedProbabilities
+
+BINS = 10  # of predicted probabilities, of equal width
+
+
+class Confusion(msgspec.Struct, frozen=True, dict=True):
+    """What was answered for rows of known classes: sums without rounding, so those of parts are those of the whole."""
+
+    n_rows: int
+    cells: ExactSum  # [n_classes, n_classes]: weights by class and by the class answered
+    losses: ExactSum  # [2, 1]: of log losses and of Brier scores
+    bin_rows: np.ndarray  # int64 [BINS]
+    bins: ExactSum  # [3 · BINS, 1]: weights, predicted probabilities, and what happened
+    chances: tuple[
+        WeightedProbabilities, ...
+    ]  # of each class that has a curve: its probability where it is true (1) and where not (0)
+    n_unlabelled: int = 0  # rows that were passed over
+    priced: ExpectedCost | None = None  # where mistakes have costs
+
+    @classmethod
+    def of(
+        cls,
+        truth: np.ndarray,
+        answer: np.ndarray,
+        probability: np.ndarray,
+        weight: np.ndarray | None = None,
+        costs: np.ndarray | None = None,
+    ) -> Self:
+        """Of rows: the codes of their classes and of their answers, and [n_rows, n_classes]."""
+        n_classes = probability.shape[1]
+        cells = Counts.of(truth.astype(np.int32), answer.astype(np.int32), weight, n_classes, n_classes).cells
+        losses = [metrics.log_losses(truth, probability), metrics.brier_scores(truth, probability)]
+        predicted, happened = metrics.calibration_inputs(truth, answer, probability)
+        place = metrics.bins_of(predicted, BINS)
+        sums = [np.ones(len(truth)), predicted, happened.astype(float)]
+        return cls(
+            len(truth),
+            cells.take(np.arange(1, n_classes + 1)),
+            _totals(losses, np.zeros(len(truth), np.int64), 1, weight),
+            np.bincount(place, minlength=BINS),
+            _totals(sums, place, BINS, weight),
+            tuple(
+                WeightedProbabilities.of(probability[:, c], truth == c, weight, 2) for c in metrics.with_curves(n_classes)
+            ),
+            priced=None if costs is None else ExpectedCost.of(truth, probability, weight, costs),
+        )
+
+    @classmethod
+    def none(cls, n_classes: int, n_unlabelled: int = 0, costs: np.ndarray | None = None) -> Self:
+        """Of no row."""
+        empty = cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, n_classes)), None, costs)
+        return msgspec.structs.replace(empty, n_unlabelled=n_unlabelled)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.cells + other.cells,
+            self.losses + other.losses,
+            self.bin_rows + other.bin_rows,
+            self.bins + other.bins,
+            tuple(mine + theirs for mine, theirs in zip(self.chances, other.chances, strict=True)),
+            self.n_unlabelled + other.n_unlabelled,
+            None if self.priced is None or other.priced is None else self.priced + other.priced,
+        )
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Weights by class and by the class answered: [n_classes, n_classes]; whole numbers where rows are counted."""
+        weights = self.cells.rounded()
+        is_of_rows = weights.sum() == self.n_rows and bool((weights == np.floor(weights)).all())
+        return weights.astype(np.int64) if is_of_rows else weights
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of −log of the probability of what came true."""
+        return float(self.losses.rounded()[0, 0] / self.counts.sum())
+
+    @property
+    def brier_score(self) -> float:
+        """The mean squared error of the probabilities."""
+        return float(self.losses.rounded()[1, 0] / self.counts.sum())
+
+    @property
+    def area(self) -> float:
+        """The area under the ROC curve; of more than two classes the mean over each against the rest."""
+        return metrics.mean_area([metrics.area_of_counts(*chances.weights().T[::-1]) for chances in self.chances])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the accuracy."""
+        n, share, z = self.n_rows, metrics.accuracy(self.counts), 1.959963984540054
+        centre, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        return float((centre - half) / (1 + z * z / n)), float((centre + half) / (1 + z * z / n))
+
+    @property
+    def calibration(self) -> dict[str, np.ndarray]:
+        """Predicted probabilities, in bins of equal width, against what happened."""
+        used = self.bin_rows > 0
+        weight, predicted, happened = self.bins.rounded()[:, 0].reshape(3, BINS)[:, used]
+        return {"predicted": predicted / weight, "observed": happened / weight, "rows": self.bin_rows[used]}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Every metric of classes, by its name."""
+        found: dict[str, Any] = {
+            "accuracy": metrics.accuracy(self.counts),
+            "balanced accuracy": metrics.balanced_accuracy(self.counts),
+            "log loss": self.log_loss,
+            "Brier score": self.brier_score,
+            "AUC": self.area,
+            "F1 (macro)": metrics.macro_f1(self.counts),
+            "MCC": metrics.matthews(self.counts),
+        }
+        priced = {} if self.priced is None else {"expected cost": self.priced.expected}
+        return {metric: found[metric] for metric in metrics.CLASSIFICATION} | priced
+
+    def decision_curve(self, code: int, label: object, threshold: np.ndarray) -> DecisionCurve:
+        """The net benefit of acting on a class; of two, the first is as probable as the second is not."""
+        curves = metrics.with_curves(len(self.counts))
+        if code in curves:
+            chances = self.chances[curves.index(code)]
+            return decision_curve(label, chances.value, chances.weights(), threshold)
+        (chances,) = self.chances
+        return decision_curve(label, 1 - chances.value[::-1], chances.weights()[::-1, ::-1], threshold)
+
+
+def _totals(values: Sequence[np.ndarray], place: np.ndarray, n_places: int, weight: np.ndarray | None) -> ExactSum:
+    """The sum of each of these over the rows of each place: [n_values · n_places, 1]."""
+    each = [np.ascontiguousarray(value if weight is None else value * weight, np.float64) for value in values]
+    code = np.concatenate([place + k * n_places for k in range(len(each))]).astype(np.int32)
+    cells = Counts.of(code, np.zeros(len(code), np.int32), np.concatenate(each), n_places * len(each), 1).cells
+    return cells.take(np.arange(1, n_places * len(each) + 1))
+
+
+def by_class(counts: np.ndarray, classes: Sequence[str]) -> str:
+    """A line per class: its rows, precision, recall and F1."""
+    scores = [_shown(score(counts)) for score in (metrics.precision, metrics.recall, metrics.f1)]
+    rows = zip(classes, map(_count, counts.sum(axis=1).tolist()), *scores, strict=True)
+    return aligned(["class", "rows", "precision", "recall", "F1"], rows)
+
+
+def cells(counts: np.ndarray, classes: Sequence[str], corner: str) -> str:
+    """A line per class: how often it was answered as each class."""
+    names = list(map(escaped, classes))
+    rows = [[name, *map(_count, row)] for name, row in zip(names, counts.tolist(), strict=True)]
+    return aligned([corner, *names], rows)
+
+
+def _shown(scores: np.ndarray) -> list[str]:
+    return ["–" if np.isnan(score) else f"{score:.4f}" for score in scores]
+
+
+def _count(rows: float) -> str:
+    """A number of rows, or their weight."""
+    return f"{rows:,}" if isinstance(rows, int) else f"{rows:,.6g}"
+
+
+class ExpectedCost(msgspec.Struct, frozen=True):
+    """Rows by their class and by the class of least expected cost, without rounding: parts add up to the whole."""
+
+    costs: np.ndarray  # [n_classes, n_classes]: of answering the second class where the first is true
+    cells: ExactSum  # [n_classes, n_classes]: weights by class and by the class of least expected cost
+
+    @classmethod
+    def of(cls, truth: np.ndarray, probability: np.ndarray, weight: np.ndarray | None, costs: np.ndarray) -> Self:
+        """Of rows: the codes of their classes, and [n_rows, n_classes]."""
+        answer = metrics.min_expected_cost_class(probability, costs)
+        cells = Counts.of(truth.astype(np.int32), answer.astype(np.int32), weight, len(costs), len(costs)).cells
+        return cls(costs, cells.take(np.arange(1, len(costs) + 1)))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.costs, self.cells + other.cells)
+
+    @property
+    def expected(self) -> float:
+        """What a row costs on average where the class of least expected cost is answered."""
+        return self.of_answers(self.cells.rounded())
+
+    def of_answers(self, counts: np.ndarray) -> float:
+        """What a row costs on average, of weights by class and by the class answered."""
+        return float((counts * self.costs).sum() / counts.sum())
+
+    def of_one_answer(self, counts: np.ndarray) -> tuple[int, float]:
+        """The class that costs least where every row gets the same answer, and what a row costs then."""
+        cost = counts.sum(axis=1) @ self.costs / counts.sum()
+        return int(cost.argmin()), float(cost.min())

@@ -1,0 +1,383 @@
+"""Entropy, Gini impurity, classification error and information gain: a number with the table of its calculation.
+
+Read what users give to `entropy`, `gini` and `information_gain`: labels, counts or a table of counts.
+
+A number that can show how it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baytree._typing import FrameLike
+from baytree.data.encoding import read_target as target_reading
+from baytree.display.terminal import in_columns, number, plain
+from baytree.param_validation import one_of
+
+
+def entropy(
+    values: FrameLike | None = None,
+    column: str | None = None,
+    *,
+    counts: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+) -> CalculatedNumber:
+    """H = −Σ p log₂ p in bits, of labels, counts or proportions.
+
+    Parameters
+    ----------
+    values : frame, array, Series, list or dict, optional
+        A frame, with `column`; or the labels of rows, where numbers are labels like any other; or a dict of the counts of
+        classes. A bare list or tuple of numbers is refused, because it could be either: use `labels` or `counts`.
+    column : str, optional
+        Column of the frame.
+    counts : array-like or dict, optional
+        Counts or proportions of the classes.
+    labels : array-like, optional
+        Labels of rows.
+
+    Returns
+    -------
+    Measure
+        A float; `print` shows the calculation.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.entropy(labels=[0, 1, 1, 0])
+    1.0
+    >>> round(bt.entropy(counts=[1 / 3, 2 / 3]), 3)
+    0.918
+    >>> print(bt.entropy({"No": 5, "Yes": 9}))
+    entropy in bits = 0.9403
+         count   share  −p log₂ p
+    No       5  0.3571     0.5305
+    Yes      9  0.6429     0.4098
+    sum     14       1     0.9403
+    """
+    return _impurity("entropy", *class_counts(values, column, counts, labels))
+
+
+def gini(
+    values: FrameLike | None = None,
+    column: str | None = None,
+    *,
+    counts: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+) -> CalculatedNumber:
+    """1 − Σ p², the probability that two rows drawn at random are of different classes.
+
+    Parameters
+    ----------
+    values : frame, array, Series, list or dict, optional
+        A frame, with `column`; or the labels of rows, where numbers are labels like any other; or a dict of the counts of
+        classes. A bare list or tuple of numbers is refused, because it could be either: use `labels` or `counts`.
+    column : str, optional
+        Column of the frame.
+    counts : array-like or dict, optional
+        Counts or proportions of the classes.
+    labels : array-like, optional
+        Labels of rows.
+
+    Returns
+    -------
+    Measure
+        A float; `print` shows the calculation.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.gini(counts=[1, 1])
+    0.5
+    """
+    return _impurity("gini", *class_counts(values, column, counts, labels))
+
+
+def classification_error(
+    values: FrameLike | None = None,
+    column: str | None = None,
+    *,
+    counts: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+) -> CalculatedNumber:
+    """1 − max p, the proportion of rows outside the most frequent class.
+
+    Parameters
+    ----------
+    values : frame, array, Series, list or dict, optional
+        A frame, with `column`; or the labels of rows, where numbers are labels like any other; or a dict of the counts of
+        classes. A bare list or tuple of numbers is refused, because it could be either: use `labels` or `counts`.
+    column : str, optional
+        Column of the frame.
+    counts : array-like or dict, optional
+        Counts or proportions of the classes.
+    labels : array-like, optional
+        Labels of rows.
+
+    Returns
+    -------
+    Measure
+        A float; `print` shows the calculation.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.classification_error({"No": 5, "Yes": 15}))
+    classification error = 0.2500
+         count   share   1 − p
+    No       5  0.2500  0.7500
+    Yes     15  0.7500  0.2500
+    least   20       1  0.2500
+    """
+    return _impurity("error", *class_counts(values, column, counts, labels))
+
+
+def conditional_entropy(values: FrameLike, given: ArrayLike | str, column: str | None = None) -> CalculatedNumber:
+    """H(Y | X) in bits: the entropy of Y that is left, on average, where X is known.
+
+    Parameters
+    ----------
+    values : array-like or frame
+        The column Y; or a frame, and then `given` is the name of Y and `column` that of X.
+    given : array-like or str
+        The column X, or the name of Y.
+    column : str, optional
+        The name of X.
+
+    Returns
+    -------
+    Measure
+        A float; `print` shows the calculation, a row for each value of X.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.conditional_entropy(bt.datasets.load("gladiator"), "LikesGladiator", "Major")
+    0.5
+    """
+    counts, levels, classes = counted(values, given, column)
+    return _left("entropy", counts, levels, classes, "entropy left, in bits")
+
+
+def information_gain(
+    values: FrameLike, given: ArrayLike | str | None = None, column: str | None = None, criterion: str = "entropy"
+) -> CalculatedNumber:
+    """What knowing X takes from the impurity of Y: H(Y) − H(Y | X), or the same of Gini's or of the error.
+
+    Parameters
+    ----------
+    values : array-like or frame
+        The column Y; a frame, and then `given` is the name of Y and `column` that of X; or, alone, a table of counts with
+        a row for each branch and a column for each class.
+    given : array-like or str, optional
+        The column X, or the name of Y.
+    column : str, optional
+        The name of X.
+    criterion : {"entropy", "gini", "error"}, default="entropy"
+        The impurity: entropy in bits, Gini's, or the share of rows outside the commonest class.
+
+    Returns
+    -------
+    Measure
+        A float; `print` shows the calculation.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> round(bt.information_gain(bt.datasets.load("play-tennis"), "PlayTennis", "Outlook"), 4)
+    0.2467
+    >>> bt.information_gain([[20, 80], [80, 20]], criterion="error")
+    0.3
+    """
+    one_of("criterion", criterion, tuple(_IMPURITIES))
+    counts, levels, classes = branches(values) if given is None else counted(values, given, column)
+    whole = float(_IMPURITIES[criterion](counts.sum(axis=0)))
+    left = _left(criterion, counts, levels, classes, f"{criterion} left")
+    total = ["before", counts.sum(), 1.0, *counts.sum(axis=0), whole, whole]
+    gained = ["gain", "", "", *[""] * len(classes), "", whole - float(left)]
+    return CalculatedNumber.of(
+        round(whole - float(left), 15), f"gain of {criterion}", left.header, [*left.rows, total, gained]
+    )
+
+
+_IMPURITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "entropy": lambda n: _terms("entropy", n).sum(axis=-1),
+    "gini": lambda n: 1 - np.square(_shares(n)).sum(axis=-1),
+    "error": lambda n: 1 - _shares(n).max(axis=-1),
+}
+
+_TITLES = {"entropy": "entropy in bits", "gini": "gini", "error": "classification error"}
+
+_TERMS: dict[str, tuple[str, str]] = {  # what the last column holds for each class, and how the last row sums it up
+    "entropy": ("−p log₂ p", "sum"),
+    "gini": ("p(1 − p)", "sum"),
+    "error": ("1 − p", "least"),
+}
+
+
+def _impurity(criterion: str, counts: np.ndarray, names: Sequence[str]) -> CalculatedNumber:
+    """The impurity of these counts, with a row for each class."""
+    share, terms = _shares(counts), _terms(criterion, counts)
+    rows = [[name, *row] for name, *row in zip(names, counts.tolist(), share.tolist(), terms.tolist(), strict=True)]
+    value, (term, total) = float(_IMPURITIES[criterion](counts)), _TERMS[criterion]
+    last = [total, counts.sum(), share.sum(), value]
+    return CalculatedNumber.of(value, _TITLES[criterion], ["", "count", "share", term], [*rows, last])
+
+
+def _left(criterion: str, counts: np.ndarray, levels: Sequence[str], classes: Sequence[str], title: str) -> CalculatedNumber:
+    """The impurity of each row of a table, and their mean by weight."""
+    share, impurity = _shares(counts.sum(axis=1)), _IMPURITIES[criterion](counts)
+    cells = zip(levels, counts.sum(axis=1), share, *counts.T, impurity, share * impurity, strict=True)
+    left = float(share @ impurity)
+    last = ["sum", counts.sum(), 1.0, *counts.sum(axis=0), "", left]
+    header = ["", "rows", "share", *classes, criterion, f"share × {criterion}"]
+    return CalculatedNumber.of(round(left, 15), title, header, [*cells, last])
+
+
+def _shares(counts: np.ndarray) -> np.ndarray:
+    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1e-300)
+
+
+def _terms(criterion: str, counts: np.ndarray) -> np.ndarray:
+    """What each class contributes to the calculation of an impurity, in the shape of `counts`."""
+    share = _shares(counts)
+    if criterion == "entropy":
+        return -share * np.log2(np.where(share > 0, share, 1.0))
+    return share * (1 - share) if criterion == "gini" else 1 - share
+
+
+def class_counts(
+    values: FrameLike | None, column: str | None, counts: ArrayLike | Mapping[Any, float] | None, labels: ArrayLike | None
+) -> tuple[np.ndarray, list[str]]:
+    """Counts of the classes [n_classes] and their names, from exactly one of `values`, `counts` and `labels`.
+
+    Numbers in an array or a Series are labels. A bare list of numbers could be labels or counts, so it is refused.
+    """
+    if (values is None) + (counts is None) + (labels is None) != 2:
+        raise ValueError("give exactly one of: a frame and the name of its column, labels=, counts=")
+    if column is not None:
+        if values is None:
+            raise ValueError(f"column={column!r} goes with a frame: give the frame first, without labels= and counts=")
+        labels = column_of(values, column)
+    elif isinstance(values, Mapping):
+        if not all(_is_number(each) for each in values.values()):
+            raise ValueError("this dict holds columns: name the one that is meant as the second argument")
+        counts = values
+    elif isinstance(values, (list, tuple)) and all(each is None or _is_number(each) for each in values):
+        raise ValueError(
+            "a list of numbers may be labels or counts: give labels=[0, 1, 1] for the labels of rows, or counts=[9, 5] for "
+            "the counts or proportions of classes"
+        )
+    elif values is not None:
+        labels = values
+    return _given_counts(counts) if counts is not None else _label_counts(labels)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, (bool, np.bool_))
+
+
+def _label_counts(labels: Any) -> tuple[np.ndarray, list[str]]:
+    array = np.asarray(labels)
+    if array.dtype.kind == "f" and (is_fraction := np.isfinite(array) & (array != np.floor(array))).any():
+        raise ValueError(
+            f"numbers like {array[is_fraction][0]:.4g} are hardly labels: give counts= for the counts or proportions of "
+            "classes, or the labels as strings"
+        )
+    code, names = _coded(labels, "labels")
+    counts = np.bincount(code[code >= 0], minlength=len(names)).astype(float)
+    if not counts.sum():
+        raise ValueError("there is no label: every value is missing, or there is none")
+    return counts, names
+
+
+def _given_counts(given: Any) -> tuple[np.ndarray, list[str]]:
+    is_named = isinstance(given, Mapping)
+    counts = np.asarray(list(given.values()) if is_named else given, float)
+    if counts.ndim != 1 or not np.isfinite(counts).all() or (counts < 0).any() or not counts.sum() > 0:
+        raise ValueError("counts: give one count or proportion for each class, none below 0, not all 0")
+    return counts, [plain(name) for name in given] if is_named else [str(k) for k in range(1, counts.size + 1)]
+
+
+def branches(values: FrameLike) -> tuple[np.ndarray, list[str], list[str]]:
+    counts = np.asarray(values, float)
+    if counts.ndim != 2:
+        raise ValueError("give the two columns, a frame and two names, or a table of counts with a row for each branch")
+    names = [f"branch {k}" for k in range(1, len(counts) + 1)]
+    return counts, names, [f"class {k}" for k in range(1, counts.shape[1] + 1)]
+
+
+def counted(values: FrameLike, given: FrameLike, column: str | None) -> tuple[np.ndarray, list[str], list[str]]:
+    """How often each value of X comes with each of Y, where both are known: [n_levels, n_classes], and their names."""
+    (y, classes), (x, levels) = (
+        (_coded(values, "values"), _coded(given, "given"))
+        if column is None
+        else (_coded(column_of(values, given), given), _coded(column_of(values, column), column))
+    )
+    if len(x) != len(y):
+        raise ValueError(f"one column has {len(y)} rows, the other {len(x)}")
+    known = (x >= 0) & (y >= 0)
+    counts = np.zeros((len(levels), len(classes)))
+    np.add.at(counts, (x[known], y[known]), 1.0)
+    return counts, levels, classes
+
+
+def _coded(values: FrameLike, name: str) -> tuple[np.ndarray, list[str]]:
+    read = target_reading.read_classes(values, name)
+    return read.values, [plain(each) for each in read.target.classes or ()]
+
+
+def column_of(frame: FrameLike, name: str) -> ArrayLike:
+    columns = list(getattr(frame, "columns", frame))
+    if name not in columns:
+        raise ValueError(f"there is no column {name!r}; there is {', '.join(map(str, columns))}")
+    return frame[name]
+
+
+class CalculatedNumber(float):
+    """A number that can show how it was found: `print` gives the table, otherwise it is a float like any other.
+
+    Attributes
+    ----------
+    name : str
+        What was measured.
+    header : tuple of str
+        The names of the table's columns.
+    rows : tuple of tuples
+        The table of the calculation, the result in the last row.
+    """
+
+    name: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    def of(cls, value: float, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> CalculatedNumber:
+        """The number with its table."""
+        measure = cls(value)
+        measure.name, measure.header, measure.rows = name, tuple(header), tuple(map(tuple, rows))
+        return measure
+
+    def __str__(self) -> str:
+        cells = [list(self.header), *([_shown(cell) for cell in row] for row in self.rows)]
+        return "\n".join([f"{self.name} = {float(self):.4f}", *in_columns(cells, "<>")])
+
+    def __repr__(self) -> str:
+        return float.__repr__(self)
+
+    def _repr_html_(self) -> str:
+        from baytree.display.results import table  # only a notebook asks for it
+
+        rows = [[_shown(cell) for cell in row] for row in self.rows]
+        return table(f"{self.name} = {float(self):.4f}", self.header, rows)
+
+
+def _shown(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    return number(float(cell)) if float(cell) == int(cell) else f"{cell:.4f}"

@@ -1,0 +1,222 @@
+"""What sets two models apart, as their summaries tell it, and whether there is more than they tell.
+
+Two trees side by side: from the root down, as long as both ask for the same column with as many branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple, Self
+
+import msgspec
+import numpy as np
+
+from baytree.base.predictor import Predictor
+from baytree.display.terminal import counted, plain, quoted
+from baytree.model_diff.changes import Change, Value, are_equal, changes_of, sorted_changes
+from baytree.model_diff.facts import FACTS, bayes_leaves
+from baytree.rendering.tree_text import label, sentence
+from baytree.summary import Summary
+from baytree.summary.tree import SPREAD, STOP, BayesTreeSummary, NamedCondition, Node, TreeSummary, TrialsSummary
+
+
+def model_changes(old: Predictor, new: Predictor) -> tuple[Change, ...]:
+    """The name of the algorithm and the kind of the model, then whatever differs between models of one kind."""
+    summaries = old.model.summary(old.schema), new.model.summary(new.schema)
+    old_kind, new_kind = map(_kind, summaries)
+    changes = [] if old.name == new.name else [Change("model", "algorithm", old.name, new.name)]
+    if old_kind != new_kind:
+        return (*changes, Change("model", "kind", old_kind, new_kind))
+    return (*changes, *_summary_changes(*summaries))
+
+
+def are_equal_records(old: Any, new: Any) -> bool:
+    """Whether two records hold the same numbers and words, all the way down."""
+    if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
+        return _are_equal_arrays(np.asarray(old), np.asarray(new))
+    if isinstance(old, msgspec.Struct):
+        return type(old) is type(new) and all(
+            are_equal_records(*pair) for pair in zip(_fields(old), _fields(new), strict=True)
+        )
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return old.keys() == new.keys() and all(are_equal_records(old[key], new[key]) for key in old)
+    if isinstance(old, Sequence) and not isinstance(old, str) and isinstance(new, Sequence):
+        return len(old) == len(new) and all(are_equal_records(*pair) for pair in zip(old, new, strict=True))
+    return bool(old == new or (old != old and new != new))
+
+
+def _kind(summary: Summary | None) -> str | None:
+    return None if summary is None else str(type(summary).__struct_config__.tag).replace("_", " ")
+
+
+def _summary_changes(old: Summary, new: Summary) -> tuple[Change, ...]:
+    if isinstance(old, TreeSummary) and isinstance(new, TreeSummary):
+        return tree_changes(old, new)
+    if isinstance(old, TrialsSummary) and isinstance(new, TrialsSummary):
+        return _of_trials(old, new)
+    if isinstance(old, BayesTreeSummary) and isinstance(new, BayesTreeSummary):
+        return sorted_changes([*tree_changes(old.tree, new.tree), *changes_of(bayes_leaves(old), bayes_leaves(new))])
+    facts = FACTS[type(old)]
+    return changes_of(facts(old), facts(new))
+
+
+def _of_trials(old: TrialsSummary, new: TrialsSummary) -> tuple[Change, ...]:
+    """The changes of each trial, under its number."""
+    found = list[Change]()
+    for k, (before, after) in enumerate(zip_longest(old.trials, new.trials), 1):
+        if before is None or after is None:
+            found.append(Change(f"trial {k}", "trial", _kind(before), _kind(after)))
+        elif type(before) is not type(after):
+            found.append(Change(f"trial {k}", "kind", _kind(before), _kind(after)))
+        else:
+            found += [_numbered(k, change) for change in _summary_changes(before, after)]
+    return sorted_changes(found)
+
+
+def _numbered(k: int, change: Change) -> Change:
+    return msgspec.structs.replace(change, place=f"trial {k}, {change.place}")
+
+
+def _are_equal_arrays(old: np.ndarray, new: np.ndarray) -> bool:
+    return np.array_equal(old, new, equal_nan=old.dtype.kind == "f" and new.dtype.kind == "f")
+
+
+def _fields(record: msgspec.Struct) -> list[Any]:
+    return [getattr(record, name) for name in record.__struct_fields__]
+
+
+MOST_CONDITIONS = 6  # of the way to a node that are told: a chain of n nodes would have n² of them
+
+
+class TreeIndex(NamedTuple):
+    """A tree with its links, so that nodes are reached without recursion."""
+
+    summary: TreeSummary
+    children: list[list[int]]  # of each node, by their place
+    parent: list[int]  # the root is its own
+    leaves: list[int]  # below each node, or itself
+
+    @classmethod
+    def of(cls, summary: TreeSummary) -> Self:
+        """The tree of a summary, whose nodes come depth first."""
+        nodes = summary.nodes
+        children: list[list[int]] = [[] for _ in nodes]
+        parent, way = [0] * len(nodes), list[int]()  # the last node of each depth
+        for k, node in enumerate(nodes):
+            way[node.depth :] = [k]
+            if node.depth:
+                parent[k] = way[node.depth - 1]
+                children[parent[k]].append(k)
+        leaves = [int(not below) for below in children]
+        for k in range(len(nodes) - 1, 0, -1):
+            leaves[parent[k]] += leaves[k]
+        return cls(summary, children, parent, leaves)
+
+    def node(self, k: int) -> Node:
+        """The node at a place."""
+        return self.summary.nodes[k]
+
+    def where(self, k: int) -> str:
+        """The id of a node, and the last conditions on the way to it."""
+        told, node = list[str](), k
+        while (condition := self.node(node).condition) is not None and len(told) < MOST_CONDITIONS:
+            told.append(sentence(condition))
+            node = self.parent[node]
+        more = ["…"] if self.node(node).condition is not None else []
+        way = " and ".join([*more, *reversed(told)])
+        return f"node {self.node(k).id}: {way}" if way else f"node {self.node(k).id}: all rows"
+
+    def share(self, k: int) -> float:
+        """The share of the weight of all rows that reaches a node."""
+        return self.node(k).weight / (self.node(0).weight or 1.0)
+
+    def tests(self, k: int) -> tuple[NamedCondition, ...]:
+        """What each branch of a node asks; nothing at a leaf."""
+        below = (self.node(child).condition for child in self.children[k])
+        return tuple(condition for condition in below if condition is not None)
+
+    def asks(self, k: int) -> str | None:
+        """The test of a node in words; None at a leaf."""
+        tests = self.tests(k)
+        return f"{plain(self.node(k).column)}: {' | '.join(map(label, tests))}" if tests else None
+
+    def cuts(self, k: int) -> str:
+        """The same with every digit of its numbers."""
+        edges = dict.fromkeys(edge for test in self.tests(k) for edge in (test.low, test.high) if edge is not None)
+        return f"{plain(self.node(k).column)}: cut at {', '.join(map(repr, edges))}"
+
+    def answer(self, k: int) -> str | None:
+        """The class that a leaf answers; None where it is no leaf, or answers a number."""
+        classes = self.summary.classes
+        return quoted(classes[self.node(k).prediction]) if classes and not self.children[k] else None
+
+    def amount(self, k: int) -> float | None:
+        """The probability of that class, or the number that a leaf answers."""
+        return None if self.children[k] else self.node(k).value
+
+    def without_value(self, k: int) -> str | None:
+        """What becomes of a row that has no value of the column; None at a leaf."""
+        if not self.children[k]:
+            return None
+        node = self.node(k)
+        others = [sentence(each.first) for each in node.surrogates]
+        last = {STOP: "rests here", SPREAD: "follows every branch"}.get(node.missing, f"branch {node.missing + 1}")
+        return "; ".join([*others, last])
+
+
+def tree_changes(old: TreeSummary, new: TreeSummary) -> tuple[Change, ...]:
+    """What the nodes ask and answer otherwise; below a node that asks for another column, nothing is held together."""
+    return sorted_changes(_walk(TreeIndex.of(old), TreeIndex.of(new)))
+
+
+def _walk(old: TreeIndex, new: TreeIndex) -> Iterator[Change]:
+    waiting = [(0, 0)]
+    while waiting:
+        at, there = waiting.pop()
+        if not _are_alike(old, at, new, there):
+            yield _change("asks", old, at, new, there, _with_leaves(old, at), _with_leaves(new, there))
+            if not (old.children[at] and new.children[there]):
+                yield from _answers(old, at, new, there)
+            continue
+        if old.tests(at) != new.tests(there):
+            yield _change("asks", old, at, new, there, *_tests(old, at, new, there))
+        before, after = old.without_value(at), new.without_value(there)
+        if before != after:
+            yield _change("without a value", old, at, new, there, before, after)
+        yield from _answers(old, at, new, there)
+        waiting += reversed(list(zip(old.children[at], new.children[there], strict=True)))
+
+
+def _are_alike(old: TreeIndex, at: int, new: TreeIndex, there: int) -> bool:
+    """Whether both are leaves, or ask for the same column with as many branches."""
+    is_same_column = old.node(at).column == new.node(there).column
+    return len(old.children[at]) == len(new.children[there]) and (is_same_column or not old.children[at])
+
+
+def _tests(old: TreeIndex, at: int, new: TreeIndex, there: int) -> tuple[str | None, str | None]:
+    """Two tests in words; with every digit where fewer make them look the same."""
+    words = old.asks(at), new.asks(there)
+    return words if words[0] != words[1] else (old.cuts(at), new.cuts(there))
+
+
+def _with_leaves(tree: TreeIndex, k: int) -> str | None:
+    asks = tree.asks(k)
+    return None if asks is None else f"{asks} ({counted(tree.leaves[k], 'leaf').replace('leafs', 'leaves')})"
+
+
+def _answers(old: TreeIndex, at: int, new: TreeIndex, there: int) -> Iterator[Change]:
+    before, after = old.answer(at), new.answer(there)
+    if before != after:
+        yield _change("answers", old, at, new, there, before, after)
+    is_share = bool(old.summary.classes or new.summary.classes)
+    if not are_equal(old.amount(at), new.amount(there)):
+        what = "probability of its answer" if is_share else "answers"
+        yield _change(what, old, at, new, there, old.amount(at), new.amount(there))
+
+
+def _change(
+    what: str, old: TreeIndex, at: int, new: TreeIndex, there: int, before: Value | None, after: Value | None
+) -> Change:
+    size = max(old.share(at), new.share(there))
+    return Change("node", what, before, after, size, old.where(at), new.where(there))

@@ -1,0 +1,185 @@
+"""How a model depends on its rows: the learning curve over their number, and the stability of a tree's first question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from baytree._typing import EstimatorLike, FrameLike, TargetLike
+from baytree.display.results import TextResult, frame_of
+from baytree.display.terminal import aligned
+from baytree.estimators.learner_access import fit_encoded
+from baytree.estimators.tree.base import TreeEstimator
+from baytree.folds.splitters import CV, Fold
+from baytree.model_selection.cross_validate import problem_of
+from baytree.model_selection.problem import SupervisedProblem
+from baytree.model_selection.result import CrossValidation
+from baytree.model_selection.significance import Interval
+from baytree.model_selection.trials import encodes_identically, fitted, predict_folds, training_table, with_fixed_kinds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False)
+class LearningCurve(TextResult):
+    """The score on rows kept back, by the number of rows learnt from."""
+
+    metric: str
+    n_rows: tuple[int, ...]
+    scores: tuple[Interval, ...]
+
+    def to_frame(self) -> Any:
+        """A data frame, one row per number of rows."""
+        mean, low, high = map(list, zip(*self.scores, strict=True))
+        return frame_of({"rows": list(self.n_rows), self.metric: mean, "low": low, "high": high})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The curve with its intervals; needs matplotlib."""
+        from baytree.rendering.plots.charts import band
+
+        mean, low, high = map(np.array, zip(*self.scores, strict=True))
+        return band(np.array(self.n_rows), mean, (high - low) / 2, ("rows", self.metric), len(mean) - 1, ax)
+
+    def __str__(self) -> str:
+        rows = [[n, *(float(value) for value in interval)] for n, interval in zip(self.n_rows, self.scores, strict=True)]
+        return aligned(["rows", self.metric, "low", "high"], rows)
+
+
+def learning_curve(
+    estimator: EstimatorLike,
+    frame: FrameLike,
+    target: TargetLike,
+    *,
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
+    cv: CV = 10,
+    metric: str | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> LearningCurve:
+    """The cross-validated score when only a share of each fold's training rows is learnt from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any classifier or regressor.
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
+    shares : sequence of float
+        The shares of the training rows of each fold.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`.
+    metric : str, optional
+        Such as "AUC" or "log loss"; accuracy, or RMSE for numbers, by default.
+    random_state : int
+        The seed that shuffles the rows.
+    n_jobs : int, optional
+        How many threads share the folds; all cores by default.
+
+    Returns
+    -------
+    LearningCurve
+        Prints as a table; `to_frame` and `plot` give the curve.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"x": [1.0, 2.0, 3.0, 4.0] * 10, "y": ["a", "a", "b", "b"] * 10}
+    >>> bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", shares=(0.5, 1.0), cv=4).n_rows
+    (15, 30)
+    """
+    problem = problem_of(estimator, frame, target).without_identifiers()
+    folds = problem.folds(cv, None, random_state)
+    metric = metric or ("accuracy" if problem.is_classification else "RMSE")
+    order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
+    sizes, scores = [], []
+    for share in shares:
+        parts = tuple(Fold(_first(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
+        answered = predict_folds(estimator, problem, parts, n_jobs)
+        result = CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
+        sizes.append(len(parts[0].train))
+        scores.append(result.summary(metric))
+    return LearningCurve(metric, tuple(sizes), tuple(scores))
+
+
+@dataclass(frozen=True, repr=False)
+class Stability(TextResult):
+    """How often each column is the first question of a tree, over tables drawn with replacement."""
+
+    shares: tuple[tuple[str, float], ...]
+    n_times: int
+
+    def to_frame(self) -> Any:
+        """A data frame, one row per column."""
+        names, shares = zip(*self.shares, strict=True)
+        return frame_of({"root": list(names), "share": list(shares)})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A bar for each column; needs matplotlib."""
+        from baytree.rendering.plots.charts import bars
+
+        names, shares = zip(*self.shares, strict=True)
+        return bars(list(names), list(shares), f"first question in {self.n_times} samples", ax)
+
+    def __str__(self) -> str:
+        return aligned(["first question", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
+
+
+def root_stability(
+    estimator: EstimatorLike, frame: FrameLike, target: TargetLike, *, n_times: int = 100, random_state: int = 0
+) -> Stability:
+    """How often each column is the root of a tree when the rows are drawn anew with replacement.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A tree.
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
+    n_times : int
+        How many tables are drawn.
+    random_state : int
+        The seed of the draws.
+
+    Returns
+    -------
+    Stability
+        Prints as a table; `shares` has each root with the share of the tables where it is.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "noise": [1.0, 2.0] * 10, "y": ["a", "a", "b", "b"] * 5}
+    >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=20).shares
+    (('x', 1.0),)
+    """
+    problem = problem_of(estimator, frame, target).without_identifiers()
+    rng = np.random.default_rng(random_state)
+    tree = with_fixed_kinds(estimator, problem)
+    if not isinstance(tree, TreeEstimator):
+        raise ValueError(f"{type(estimator).__name__} is no tree and has no first question; give a tree")
+    roots = Counter(_root(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
+    return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
+
+
+def _root(tree: Any, problem: SupervisedProblem, rows: np.ndarray) -> str:
+    """The first question of a tree that learnt from these rows."""
+    copy = clone(tree)
+    if encodes_identically(copy, problem):
+        fit_encoded(copy, training_table(problem.table, rows), False)
+    else:
+        fitted(copy, problem, rows)
+    return next(iter(copy.nodes()))["column"] or "(no question)"
+
+
+def _first(rows: np.ndarray, share: float) -> np.ndarray:
+    return np.sort(rows[: max(2, round(share * len(rows)))])

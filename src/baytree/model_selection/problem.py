@@ -1,0 +1,243 @@
+"""A table with its target, ready to be cut: rows for folds, columns for wrappers, in the frame's own type.
+
+Whether the target is a class or a number, as a person would say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baytree import param_validation
+from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree.data.encoding import encode, labels
+from baytree.data.encoding import read_target as target_reading
+from baytree.data.encoding.read_target import read_weights, weight_column
+from baytree.data.encoding.sample import counted_rows_mask, schema_of, with_target
+from baytree.data.encoding.table import Table, is_missing
+from baytree.data.frames import read, read_column
+from baytree.data.frames.numbers import Numbers
+from baytree.data.frames.raw import RawFrame, Strings
+from baytree.data.schema.column import Column, Kind
+from baytree.data.schema.notes import Note
+from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.engine.dispatch import remote_source
+from baytree.folds.splitters import CV, Folds, names_rows, read_cv
+from baytree.model_selection.frame_rows import indexable, length, refuse_empty, selected, take_rows, without
+
+
+@dataclass(frozen=True)
+class SupervisedProblem:
+    """The columns to learn from, and what is to be predicted, known for every row."""
+
+    X: FrameLike  # in the type in which it was given, without the target
+    y: TargetLike
+    label: labels.Labels
+    weight: np.ndarray  # [n_rows], none of them 0
+    declared: SchemaLike = None
+    is_unweighted: bool = True
+    row_mask: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
+    task: str | None = None  # what the target is, where it was said
+
+    @classmethod
+    def of(
+        cls,
+        X: FrameLike,
+        y: TargetLike,
+        task: str | None = None,
+        declared: SchemaLike = None,
+        sample_weight: WeightsLike = None,
+    ) -> SupervisedProblem:
+        """The problem of a frame and the name of its target, or of columns and labels that come apart.
+
+        The task is "classification" or "regression"; where it is not said, numbers with fractions and more than
+        20 different whole numbers are a regression, everything else is classes. Rows without a label or of weight 0 are
+        left out; `sample_weight` may be the name of a column.
+        """
+        far = remote_source(X)
+        X, y, name = _apart(X if far is None else far.read_all(), y)
+        X, sample_weight = _weighed(X, sample_weight)
+        refuse_empty(X)
+        param_validation.check_schema_parameter(declared)
+        label = _read_labels(y, name, task or task_of(y, name), declared)
+        if len(label.values) != length(X):
+            raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
+        weight, is_unweighted = read_weights(sample_weight, len(label.values))
+        return _counted(cls(X, y, label, weight, declared, is_unweighted, task=task))
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether classes are to be predicted."""
+        return self.label.target.classes is not None
+
+    @property
+    def name(self) -> str:
+        """The name of the target."""
+        return self.label.target.name
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The classes as users see them."""
+        return labels.classes_array(self.label.target)
+
+    def __len__(self) -> int:
+        return len(self.label.values)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
+        schema = schema_of(self.frame, self.declared)
+        return with_target(schema, self.label.target, len(self.label.values), *task_notes(self.y, self.name, self.task))
+
+    @cached_property
+    def frame(self) -> RawFrame:
+        """The raw columns."""
+        return msgspec.structs.replace(read(self.X), target=self.name)
+
+    @cached_property
+    def table(self) -> Table:
+        """All rows, encoded."""
+        schema, values = encode.fit_encode(self.frame, self.schema)
+        return Table(schema, values, self.weight, self.label.values, self.is_unweighted)
+
+    @cached_property
+    def missing(self) -> dict[str, float]:
+        """The share of rows where each column is missing, words for nothing such as `NA` included."""
+        return {
+            column.name: float(is_missing(values).mean())
+            for column, values in zip(self.table.schema.columns, self.table.values, strict=True)
+        }
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether no number in the columns is infinite."""
+        if self.frame.matrix is not None:
+            return True if not isinstance(self.frame.matrix, np.ndarray) else not np.isinf(self.frame.matrix).any()
+        numbers = [raw.values for raw in self.frame.columns.values() if isinstance(raw, Numbers)]
+        return not any(np.isinf(values).any() for values in numbers)
+
+    @cached_property
+    def kinds(self) -> dict[str, Any] | Schema:
+        """The kinds of the columns that hold strings, as all rows together decide them: no fold may decide otherwise."""
+        if isinstance(self.declared, Schema):
+            return self.declared
+        free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
+        kinds = {c.name: _kind_of(c) for c in self.schema.columns if c.name in free}
+        own = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
+        order = labels.declared_order(self.declared, self.name)
+        return {**kinds, **own, **({} if order is None else {labels.name_apart(self.y, self.frame.columns): order})}
+
+    def rows(self, index: np.ndarray) -> tuple[Any, Any]:
+        """The columns and the labels of these rows."""
+        return take_rows(self.X, index), take_rows(self.y, index)
+
+    def weights(self, index: np.ndarray) -> np.ndarray | None:
+        """The weights of these rows; None where each row counts once."""
+        return None if self.is_unweighted else self.weight[index]
+
+    def folds(self, cv: CV = 10, groups: ArrayLike | None = None, seed: int | None = 0) -> Folds:
+        """The folds that `cv` asks for; where it names rows, these are the given ones, of which those that count stay."""
+        if self.row_mask is None:
+            return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
+        if not names_rows(cv):
+            groups = None if groups is None else np.asarray(groups)[self.row_mask]
+            return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
+        given = read_cv(cv, len(self.row_mask), self.label.values, self.is_classification)
+        pairs = [(self._places(fold.train), self._places(fold.test)) for fold in given.parts]
+        return read_cv(pairs, len(self), self.label.values, self.is_classification)
+
+    def _places(self, rows: np.ndarray) -> np.ndarray:
+        """The places of given rows among those that count, without those that do not."""
+        kept = np.ones(len(self), bool) if self.row_mask is None else self.row_mask
+        place = np.where(kept, np.cumsum(kept) - 1, -1)[rows]
+        return place[place >= 0]
+
+    def select(self, columns: Any) -> SupervisedProblem:
+        """The problem with these columns only, by position."""
+        return replace(self, X=selected(self.X, columns))
+
+    def without_identifiers(self) -> SupervisedProblem:
+        """The problem without the columns that only identify rows."""
+        if not self.schema.left_out:
+            return self
+        gone = set(self.schema.left_out)
+        return self.select([j for j, name in enumerate(self.schema.inputs) if name not in gone])
+
+
+def _kind_of(column: Column) -> Any:
+    """What all rows say of a column, without the levels that only some of them have."""
+    return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
+
+
+def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
+    if not isinstance(y, str):
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None: name the target column, or give y")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        X = indexable(X)
+        return X, y, labels.name_apart(y, list(map(str, getattr(X, "columns", X if isinstance(X, Mapping) else ()))))
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "column_names", getattr(X, "columns", ())))
+    if list(map(str, names)) == [y]:
+        raise ValueError(f"there is no column besides the target {y!r}: nothing to learn from")
+    if y not in map(str, names):
+        raise ValueError(f"no target column {y!r}; the columns are {', '.join(map(repr, names)) or 'without names'}")
+    original = next(name for name in names if str(name) == y)
+    return without(X, y), X[original], y
+
+
+def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
+    """The columns to learn from and the weights, also where these are named as a column."""
+    if not isinstance(sample_weight, str):
+        return X, sample_weight
+    weights = weight_column(read(X), sample_weight)
+    return without(X, sample_weight), weights
+
+
+def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
+    if task != "classification":
+        return target_reading.read_numbers(y, name)
+    return labels.in_declared_order(labels.without_words_for_none(target_reading.read_classes(y, name)), declared)
+
+
+def _counted(problem: SupervisedProblem) -> SupervisedProblem:
+    """Without the rows that have no label or no weight."""
+    keep = counted_rows_mask(problem.label, problem.weight)
+    if keep is None:
+        return problem
+    X, y = problem.rows(np.flatnonzero(keep))
+    weight = problem.weight[keep]
+    is_unweighted = bool((weight == 1).all())
+    label = labels.take(problem.label, keep)
+    return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, row_mask=keep)
+
+
+MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
+
+
+def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
+    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
+    raw = target_reading.as_numbers(read_column(y, name), name)
+    if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
+        return ()
+    n = len(np.unique(raw.values[~np.isnan(raw.values)]))
+    if task_of(y, name) == "regression":
+        return (Note(name, f"{n:,} different numbers: a number to predict", 0, "task", "classification"),)
+    return (Note(name, f"{n:,} different whole numbers are taken for classes", 0, "task", "regression"),) if n > 2 else ()
+
+
+def task_of(y: TargetLike, name: str = "y") -> str:
+    """Whether labels are classes or numbers: "classification" or "regression"."""
+    raw = target_reading.as_numbers(read_column(y, name), name)
+    if not isinstance(raw, Numbers) or raw.unit is not None:
+        return "classification"
+    known = np.unique(raw.values[~np.isnan(raw.values)])
+    if not len(known):
+        return "classification"
+    is_whole = bool((known == np.floor(known)).all())
+    return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"

@@ -1,0 +1,120 @@
+"""Numbers and levels as e1071 takes them: whatever comes out as 0 counts as 0.001."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
+from baytree.formula.builder import Effects, FormulaBuilder, constant, near, where_known
+from baytree.formula.expressions import Apply, Case, Compare, Product, Quotient, Sum, When
+from baytree.naive_bayes.events.base import ColumnsLikelihood, Likelihood, check_numeric
+from baytree.naive_bayes.events.categorical import Categorical
+from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
+from baytree.naive_bayes.events.gaussian import Gaussian
+from baytree.naive_bayes.events.normal import check_moments, normals
+from baytree.naive_bayes.events.row_updates import LeaveOneOutRule
+from baytree.statistics.moments import Moments
+from baytree.summary.naive_bayes import Normal
+
+FLOOR = 0.001  # what e1071 takes for a density, a deviation or a probability that is 0
+
+
+class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
+    """Normal densities as e1071 takes them: one that underflows to 0 counts as 0.001."""
+
+    mean: np.ndarray  # [n_classes, n_columns]
+    scale: np.ndarray  # [n_classes, n_columns], positive
+
+    def __post_init__(self) -> None:
+        check_moments(self.columns, self.mean, self.scale)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the columns are numbers and every class has its densities."""
+        check_numeric(self.columns, self.mean.shape[0], schema)
+
+    def add_scores(self, table: Table, scores: np.ndarray) -> None:
+        """Adds each row's log-density to its scores; a missing value adds nothing."""
+        for effect in self.effects(table):
+            scores += effect
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """For each column what it adds to the scores: [n_rows, n_classes] each."""
+        return [self._effect(table.values[j][:, None], k) for k, j in enumerate(self.columns)]
+
+    def _effect(self, values: np.ndarray, k: int) -> np.ndarray:
+        if np.isinf(values).any():
+            raise ValueError("a value is infinite")
+        with np.errstate(over="ignore", under="ignore"):
+            z = (values - self.mean[:, k]) / self.scale[:, k]
+            density = np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.scale[:, k])
+        density = np.where(density > 0, density, FLOOR)
+        return np.where(np.isnan(values), 0.0, np.log(density))
+
+    def formula(self, steps: FormulaBuilder) -> Effects:
+        """log (1/(s √2π) e^(−z²/2)), of 0.001 where that density is no longer a double."""
+        added: Effects = []
+        for k, j in enumerate(self.columns):
+            mean, scale = self.mean[:, k], self.scale[:, k]  # a thousand deviations away the density is 0 already
+            apart = Quotient(Sum((near(j, mean, mean, 1e3 * scale), constant(-mean))), constant(scale))
+            z = steps.add_step(where_known(j, apart, len(mean)))
+            bell = Apply("exp", Product((constant(-0.5), z, z)))
+            density = steps.add_step(Quotient(bell, constant(np.sqrt(2 * np.pi) * scale)))
+            raised = Case((When(Compare(density, ">", constant(0.0)), density),), constant(FLOOR))
+            added.append((j, where_known(j, Apply("log", raised), len(mean))))
+        return added
+
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and standard deviation of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
+
+    def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
+        """Mean and standard deviation in each class."""
+        k = self.columns.index(column)
+        return ["mean", "scale"], np.stack([self.mean[:, k], self.scale[:, k]])
+
+    def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """A number of each column for each row of a class."""
+        deviates = random.standard_normal((len(self.columns), len(label)))
+        return [self.mean[label, k] + self.scale[label, k] * deviates[k] for k in range(len(self.columns))]
+
+
+class E1071Gaussian(Gaussian):
+    """Mean and standard deviation (divisor n − 1) of each class; a deviation of 0, or of one value, counts as 0.001.
+
+    Where e1071 has no number at all, a class without known values, the column is taken as it is over all classes.
+    """
+
+    name = "e1071 gaussian"
+    likelihoods = (E1071Likelihood,)
+
+    def prior_text(self, estimation: Estimation) -> str | None:
+        """None: e1071 has no prior on numbers."""
+        return None
+
+    def estimate(self, seen: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
+        """The densities that e1071 would use."""
+        pooled = seen.pooled()
+        n, whole = seen.weight.rounded(), pooled.weight.rounded()
+        mean = np.where(n > 0, np.nan_to_num(seen.mean()), np.nan_to_num(pooled.mean()))
+        deviation = np.where(n > 0, _sample_deviation(seen, n), _sample_deviation(pooled, whole))
+        return E1071Likelihood(group.columns, mean, np.where(deviation > 0, deviation, FLOOR))
+
+    def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
+        """None: each is derived anew."""
+        return None
+
+
+class E1071Categorical(Categorical):
+    """Levels as e1071 takes them: a share that is 0 counts as 0.001."""
+
+    name = "e1071 categorical"
+
+    def logarithm(self, share: np.ndarray) -> np.ndarray:
+        """The logarithm of the shares, 0 replaced."""
+        return np.log(np.where(share > 0, share, FLOOR))
+
+
+def _sample_deviation(seen: Moments, n: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num(seen.deviation() * np.sqrt(n / (n - 1)), nan=0.0, posinf=0.0)

@@ -1,0 +1,166 @@
+"""Events of text columns: a document is a sequence of words, or the set of words that it holds."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+import numpy as np
+
+from baytree._typing import PriorsLike
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Column, Kind, Text
+from baytree.data.schema.schema import Schema
+from baytree.naive_bayes.events.base import EventModel, Likelihood
+from baytree.naive_bayes.events.count_likelihoods import fill_empty_classes
+from baytree.naive_bayes.events.estimation import (
+    ColumnGroup,
+    Estimation,
+    complement_weights,
+    log_proportions,
+    pseudo_counts,
+    read_pseudo_counts,
+)
+from baytree.naive_bayes.events.text_likelihoods import DirichletMultinomialText, DocumentLikelihood
+from baytree.statistics.text import DocumentBags, WordCounts
+
+
+class TextEvent(EventModel[WordCounts | DocumentBags]):
+    """What the events of text columns share."""
+
+    kinds = (Kind.TEXT,)
+    can_subtract = False
+    statistics = (WordCounts, DocumentBags)
+    likelihoods = (DocumentLikelihood,)
+    weighs_words: ClassVar[bool] = True  # tf-idf changes what the event sees
+
+    def read_prior(self, given: PriorsLike, column: Column) -> PriorsLike:
+        """Pseudo-counts of its words."""
+        return read_pseudo_counts(given, column.name)
+
+    def observe(self, table: Table, group: ColumnGroup) -> WordCounts | DocumentBags:
+        """Words and documents of each class."""
+        (column,) = group.columns
+        return (DocumentBags if self._keeps_documents(table.schema.columns[column]) else WordCounts).of(table, column)
+
+    def check_shape(self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema) -> None:
+        """A cell for each word and class."""
+        seen.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
+
+    def _kept(self, columns: list[Column]) -> tuple[type, ...]:
+        return (DocumentBags if self._keeps_documents(columns[0]) else WordCounts,)
+
+    def _keeps_documents(self, column: Column) -> bool:
+        return self.weighs_words and _is_unit(column)
+
+
+class DocumentMultinomial(TextEvent):
+    """Documents as sequences of words, with plugged-in shares (N_w + α) / (N + αV)."""
+
+    name = "text plugin multinomial"
+
+    def estimate(
+        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+    ) -> Likelihood:
+        """The log-share of each word that is within the limits."""
+        words = _weighed(seen, group, schema, estimation)
+        present = np.zeros_like(words.total)
+        kept = words.scale > 0
+        present[kept] = log_proportions(words.total[kept], words.alpha[kept])
+        return _likelihood(group, "count", words, present)
+
+
+class DirichletMultinomialDocuments(DocumentMultinomial):
+    """Documents as sequences of words; by Bayes the exact Dirichlet–multinomial predictive."""
+
+    name = "text multinomial"
+    likelihoods = (DocumentLikelihood, DirichletMultinomialText)
+
+    def estimate(
+        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+    ) -> Likelihood:
+        """An urn for each class, or plugged-in shares by mle and map."""
+        if estimation.estimate != "bayes":
+            return super().estimate(seen, group, schema, estimation)
+        words = _weighed(seen, group, schema, estimation)
+        concentration = np.where(words.scale[:, None] > 0, words.total + words.alpha[:, None], 0.0)
+        if not len(concentration):
+            return super().estimate(seen, group, schema, estimation)
+        return DirichletMultinomialText(
+            group.columns[0], words.scale, fill_empty_classes(concentration), words.length, words.is_unit
+        )
+
+
+class DocumentComplement(TextEvent):
+    """Words weighed by how rare they are in all other classes."""
+
+    name = "text complement"
+
+    def estimate(
+        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+    ) -> DocumentLikelihood:
+        """The weight of each word that is within the limits."""
+        words = _weighed(seen, group, schema, estimation)
+        present = np.zeros_like(words.total)
+        kept = words.scale > 0
+        present[kept] = complement_weights(words.total[kept], words.alpha[kept], estimation.is_normalised)
+        return _likelihood(group, "amount", words, present)
+
+
+class DocumentBernoulli(TextEvent):
+    """Documents as sets of words: the words that are not there count too; (documents + α) / (n + 2α)."""
+
+    name = "text bernoulli"
+    weighs_words = False
+
+    def estimate(
+        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+    ) -> DocumentLikelihood:
+        """The log-probability that each word is there, and that it is not."""
+        column = schema.columns[group.columns[0]]
+        words = seen.words
+        scale = words.scale(column.levels, column.text or Text()) > 0
+        added = pseudo_counts(estimation, column.name, column.levels)[:, None]
+        holding, whole = words.documents.rounded(), words.weight.rounded()
+        total = whole + 2 * added
+        with np.errstate(divide="ignore", invalid="ignore"):
+            present = np.log(np.where(total > 0, (holding + added) / total, 0.5))
+            absent = np.log(np.where(total > 0, (whole - holding + added) / total, 0.5))
+        kept = scale[:, None]
+        tables = np.where(kept, absent, 0.0), np.where(kept, present, 0.0)
+        return DocumentLikelihood(group.columns[0], "binary", scale.astype(np.float64), *tables, _lengths(words))
+
+
+def _likelihood(
+    group: ColumnGroup, rule: Literal["count", "amount"], words: _Weighed, present: np.ndarray
+) -> DocumentLikelihood:
+    return DocumentLikelihood(
+        group.columns[0], rule, words.scale, np.zeros_like(present), present, words.length, words.is_unit
+    )
+
+
+def _is_unit(column: Column) -> bool:
+    """Whether the documents of a column are brought to length 1."""
+    options = column.text or Text()
+    return options.tfidf and options.norm is not None
+
+
+class _Weighed(msgspec.Struct, frozen=True):
+    """The words of a column as its options weigh them."""
+
+    scale: np.ndarray  # [n_words]
+    total: np.ndarray  # [n_words, n_classes], scaled
+    alpha: np.ndarray  # [n_words]: pseudo-counts
+    length: np.ndarray  # [n_classes]: the mean number of words of a document
+    is_unit: bool
+
+
+def _weighed(seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation) -> _Weighed:
+    column = schema.columns[group.columns[0]]
+    scale = seen.words.scale(column.levels, column.text or Text())
+    alpha = pseudo_counts(estimation, column.name, column.levels)
+    return _Weighed(scale, seen.totals(scale), alpha, _lengths(seen.words), _is_unit(column))
+
+
+def _lengths(seen: WordCounts) -> np.ndarray:
+    return seen.total.rounded().sum(axis=0) / np.maximum(seen.weight.rounded()[0], 1e-300)

@@ -1,0 +1,228 @@
+"""The joint table as a model: what the weights of combinations say of classes, events and rows.
+
+The joint table by counting: which combinations of levels occur, and how much each of them weighs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+import numpy as np
+
+from baytree.base.model import Evidence, Explanation
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind, level_map
+from baytree.data.schema.schema import Schema
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact_sum import ExactSum
+from baytree.summary.naive_bayes import Combination, JointSummary
+from baytree.uncertainty.intervals import proportion_intervals, proportion_moments
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+SHOWN = 20  # combinations in the summary
+
+
+class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="joint_table"):
+    """The weight of each combination that occurs, α for each that could; the Bayes-optimal classifier it implies."""
+
+    code: np.ndarray  # int32 [n_combinations, n_columns + 1]
+    weight: np.ndarray  # [n_combinations], positive
+    levels: tuple[int, ...]  # the number of levels of each column, and of classes
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if self.code.dtype != np.int32 or self.code.ndim != 2 or self.code.shape[1] != len(self.levels):
+            raise ValueError("combinations have a code for each column and the class")
+        if self.weight.dtype != np.float64 or self.weight.shape != (len(self.code),) or not len(self.code):
+            raise ValueError("every combination has its weight")
+        if not (np.isfinite(self.weight).all() and (self.weight > 0).all()) or not 0 <= self.alpha < np.inf:
+            raise ValueError("weights of combinations are positive")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every code is a level of the schema."""
+        check_codes(self.code, schema)
+        if self.levels != level_counts(schema):
+            raise ValueError("the joint table does not fit the levels of the schema")
+
+    def predict(self, table: Table) -> np.ndarray:
+        """p(c | known columns) of each row; the shares of the classes where the combination never occurred."""
+        return self._given(np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32))
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the share of each class among the rows that agree with a row, after Jeffreys. [n_rows, n_classes, 2]"""
+        rows = np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32)
+        counted = msgspec.structs.replace(self, alpha=0.0)._weights(rows)
+        return proportion_intervals(*proportion_moments(counted), level)
+
+    def _weights(self, rows: np.ndarray) -> np.ndarray:
+        """The weight of each class among the rows that agree with the known columns of each row."""
+        weight = np.zeros((len(rows), self.levels[-1]))
+        patterns, place = np.unique(rows >= 0, axis=0, return_inverse=True)
+        for k, known in enumerate(patterns):
+            chosen = place.ravel() == k
+            weight[chosen] = self._matching(rows[chosen][:, known], known)
+        return weight
+
+    def _given(self, rows: np.ndarray) -> np.ndarray:
+        weight = self._weights(rows)
+        total = weight.sum(axis=1, keepdims=True)
+        return np.where(total > 0, weight / np.where(total > 0, total, 1.0), self.class_shares())
+
+    def _matching(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """The weight of each class among the combinations that agree with the known columns of each row."""
+        free = float(prod(n for n, is_known in zip(self.levels[:-1], known, strict=True) if not is_known))
+        ours = self.code[:, :-1][:, known]
+        if not known.any():
+            place = np.zeros(len(ours) + len(rows), np.int64)
+        else:
+            place = np.unique(np.concatenate([ours, rows]), axis=0, return_inverse=True)[1].ravel()
+        sums = np.full((int(place.max()) + 1, self.levels[-1]), self.alpha * free)
+        np.add.at(sums, (place[: len(ours)], self.code[:, -1]), self.weight)
+        return sums[place[len(ours) :]]
+
+    def class_shares(self) -> np.ndarray:
+        """The probability of each class."""
+        weight = np.bincount(self.code[:, -1], self.weight, minlength=self.levels[-1])
+        weight = weight + self.alpha * float(prod(self.levels[:-1]))
+        return weight / weight.sum()
+
+    def probability(self, allowed: list[np.ndarray | None]) -> float:
+        """The probability that every column is among its allowed codes; None allows all."""
+        matches = np.ones(len(self.code), bool)
+        for j, codes in enumerate(allowed):
+            if codes is not None:
+                matches &= np.isin(self.code[:, j], codes)
+        cells = prod(n if codes is None else len(codes) for n, codes in zip(self.levels, allowed, strict=True))
+        whole = self.weight.sum() + self.alpha * float(prod(self.levels))
+        return float((self.weight[matches].sum() + self.alpha * float(cells)) / whole)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """How the probability of each class moves as the columns are looked at one after another."""
+        rows = np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32)
+        steps = [np.tile(self.class_shares(), (len(rows), 1))]
+        for k in range(rows.shape[1]):
+            steps.append(self._given(np.where(np.arange(rows.shape[1]) <= k, rows, -1)))
+        columns = table.schema.columns
+        return [
+            Explanation(
+                table.schema.classes,
+                steps[0][row],
+                tuple(
+                    Evidence(column.name, column.show(rows[row, j]), steps[j + 1][row] - steps[j][row])
+                    for j, column in enumerate(columns)
+                ),
+                steps[-1][row],
+                "probability",
+            )
+            for row in range(len(rows))
+        ]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.naive_bayes.model import joint_table
+
+        return joint_table(self, schema)
+
+    def summary(self, schema: Schema) -> JointSummary:
+        """How many combinations occur, and those that weigh most."""
+        order = np.argsort(-self.weight, kind="stable")[:SHOWN]
+        share = (self.weight[order] / self.weight.sum()).tolist()
+        heaviest = tuple(_combination(schema, code, each) for code, each in zip(self.code[order], share, strict=True))
+        return JointSummary(schema.target.name, schema.names, len(self.code), prod(self.levels), heaviest)
+
+
+def _combination(schema: Schema, code: np.ndarray, share: float) -> Combination:
+    *levels, label = code.tolist()
+    names = tuple(column.show(level) for column, level in zip(schema.columns, levels, strict=True))
+    return Combination(names, str(schema.classes[label]), share)
+
+
+class Combinations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="combinations"):
+    """The combinations that occur in complete rows, in order, each with its exact weight; the class comes last."""
+
+    code: np.ndarray  # int32 [n_combinations, n_columns + 1]
+    weight: ExactSum  # [n_combinations]
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """The combinations of the rows that know every column."""
+        rows = np.column_stack([*table.values, table.label]).astype(np.int32)
+        complete = (rows >= 0).all(axis=1)
+        code, place = np.unique(rows[complete], axis=0, return_inverse=True)
+        weight = None if table.is_unweighted else table.weight[complete]
+        one = np.zeros(int(complete.sum()), np.int32)
+        counts = Counts.of(place.ravel().astype(np.int32), one, weight, len(code), 1)
+        return cls(code, _flat(counts.cells.take(np.arange(1, len(code) + 1))))
+
+    def __add__(self, other: Self) -> Self:
+        return self._combined(other, ExactSum.__add__)
+
+    def __sub__(self, other: Self) -> Self:
+        left = self._combined(other, ExactSum.__sub__)
+        kept = np.flatnonzero(left.weight.limbs.any(axis=1))
+        return type(self)(left.code[kept], left.weight.take(kept))
+
+    def to_schema(self, old: Schema, new: Schema) -> Self:
+        """The same combinations under a schema with other levels or classes."""
+        if old.columns == new.columns and old.target == new.target:
+            return self
+        places = [level_map(new.columns[j].levels, column.levels) for j, column in enumerate(old.columns)]
+        places.append(level_map(new.classes, old.classes))
+        code = np.column_stack([place[self.code[:, j]] for j, place in enumerate(places)]).astype(np.int32)
+        order = np.lexsort(code.T[::-1])
+        return type(self)(code[order], self.weight.take(order))
+
+    def drop_unused_levels(self, schema: Schema) -> tuple[Schema, Self]:
+        """Without the collected levels and classes that no row is left of."""
+        if not len(self.code):
+            raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
+        columns = []
+        for j, column in enumerate(schema.columns):
+            used = set(np.unique(self.code[:, j]).tolist())
+            kept = tuple(level for code, level in enumerate(column.levels) if column.declared or code in used)
+            columns.append(msgspec.structs.replace(column, levels=kept))
+        used = set(np.unique(self.code[:, -1]).tolist())
+        classes = tuple(label for code, label in enumerate(schema.classes) if code in used)
+        target = msgspec.structs.replace(schema.target, classes=classes)
+        smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
+        return smaller, self.to_schema(schema, smaller)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every code is a level and every combination has its weight."""
+        check_codes(self.code, schema)
+        self.weight.check((len(self.code),))
+
+    def _combined(self, other: Self, operation: Callable[[ExactSum, ExactSum], ExactSum]) -> Self:
+        both = np.concatenate([self.code, other.code])
+        code, place = np.unique(both, axis=0, return_inverse=True)
+        place = place.ravel()
+        ours, theirs = (np.full(len(code), -1) for _ in range(2))
+        ours[place[: len(self.code)]] = np.arange(len(self.code))
+        theirs[place[len(self.code) :]] = np.arange(len(other.code))
+        return type(self)(code, operation(self.weight.take(ours), other.weight.take(theirs)))
+
+
+def level_counts(schema: Schema) -> tuple[int, ...]:
+    """The number of levels of each column, and of classes."""
+    return (*(len(column.levels) for column in schema.columns), len(schema.classes))
+
+
+def check_codes(code: np.ndarray, schema: Schema) -> None:
+    """Raises an error unless combinations ascend and every code is a level of the schema."""
+    if any(column.kind not in (Kind.NOMINAL, Kind.ORDINAL) for column in schema.columns):
+        raise ValueError("a joint table has nominal and ordinal columns")
+    if code.dtype != np.int32 or code.ndim != 2 or code.shape[1] != len(schema) + 1:
+        raise ValueError("combinations have a code for each column and the class")
+    if len(code) and ((code < 0).any() or (code.max(axis=0) >= np.array(level_counts(schema))).any()):
+        raise ValueError("a combination holds a code that is no level")
+    if len(np.unique(code, axis=0)) < len(code):
+        raise ValueError("a combination stands twice")
+
+
+def _flat(cells: ExactSum) -> ExactSum:
+    return ExactSum(np.ascontiguousarray(cells.limbs[:, 0]), cells.low)

@@ -1,0 +1,1 @@
+"""Parallel/__init__.py."""

@@ -1,0 +1,25 @@
+"""How much memory rows may take: bytes, or a size as a person writes it."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+LEAST = 1_000_000
+
+
+def parse_memory_size(memory: str | int) -> int:
+    """The bytes of a size.
+
+    >>> parse_memory_size("1.5 GB"), parse_memory_size(64_000_000)
+    (1500000000, 64000000)
+    """
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    try:
+        size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+    except ValueError:
+        size = 0
+    if size < LEAST:
+        raise ValueError(f"memory={memory!r}: give a size of at least 1 MB, such as '2GB' or '500MB'")
+    return size

@@ -1,0 +1,273 @@
+"""What users set, refused in their own words or turned into what learners take: each kind of setting is read here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from math import isfinite
+from numbers import Real
+from typing import Any, TypeGuard, TypeVar
+
+import msgspec
+import numpy as np
+
+from baytree._warnings import did_you_mean
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+
+T = TypeVar("T")
+
+MANY = 2**31 - 1  # more than anything has of anything
+
+
+def one_of(name: str, value: T, choices: Iterable[object]) -> T:
+    """The value, if it is one of the choices.
+
+    >>> one_of("penalty", "l3", ("l1", "l2", None))
+    Traceback (most recent call last):
+    ValueError: penalty='l3': give one of 'l1', 'l2', None
+    """
+    choices = tuple(choices)
+    if not any(value is choice or (isinstance(value, type(choice)) and value == choice) for choice in choices):
+        raise ValueError(f"{name}={value!r}: give one of {', '.join(repr(_plain(choice)) for choice in choices)}")
+    return value
+
+
+def flag(name: str, value: object) -> bool:
+    """The value, if it is true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
+def number(name: str, value: object, least: float = -np.inf, most: float = np.inf) -> float:
+    """The value as a number between two bounds, which belong to it."""
+    if not _is_number(value) or not least <= value <= most:
+        raise ValueError(f"{name}={value!r}: give a number{_between(least, most)}")
+    return float(value)
+
+
+def open_interval(name: str, value: object, least: float = 0.0, most: float = 1.0) -> float:
+    """The value as a number between two bounds, which do not belong to it."""
+    if not _is_number(value) or not least < value < most:
+        raise ValueError(f"{name}={value!r}: give a number above {least:g} and below {most:g}")
+    return float(value)
+
+
+def finite(name: str, value: object, least: float = -np.inf) -> float:
+    """The value as a finite number of at least `least`."""
+    if not _is_number(value) or not (isfinite(value) and value >= least):
+        raise ValueError(f"{name}={value!r}: give a finite number{_between(least, np.inf)}")
+    return float(value)
+
+
+def positive(name: str, value: object) -> float:
+    """The value as a number above 0; infinity is allowed."""
+    if not _is_number(value) or not value > 0:
+        raise ValueError(f"{name}={value!r}: give a number above 0")
+    return float(value)
+
+
+def integer(name: str, value: object, least: int, most: int = MANY) -> int:
+    """The value as a whole number of at least `least`; what is more than anything has of anything is cut."""
+    is_whole = _is_number(value) and isfinite(value) and value == int(value) and value >= least
+    if not is_whole or (most < MANY and value > most):
+        upper = f" and at most {most:,}" if most < MANY else ""
+        raise ValueError(f"{name}={value!r}: give a whole number of at least {least}{upper}")
+    return min(int(value), most)
+
+
+def whole_or_none(name: str, value: object, least: int) -> int | None:
+    """The same, or None for no limit."""
+    return None if value is None else integer(name, value, least)
+
+
+def check_schema_parameter(given: object) -> None:
+    """Refuses a `schema` that is neither a dict nor a Schema."""
+    if given is not None and not isinstance(given, (Mapping, Schema)):
+        raise ValueError(f"schema={given!r}: give a dict by the names of columns, such as {{'zip': 'nominal'}}, or a Schema")
+
+
+def by_name(name: str, given: object, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
+    """A mapping by the names of columns (or other known things), empty where None was given; strangers are refused."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name}={given!r}: give a dict by the names of {what}, such as {{{_example(known)}: …}}")
+    for key in given:
+        if key not in known:
+            raise ValueError(f"{name} names {key!r}, but the {what} are {', '.join(map(repr, known))}")
+    return given
+
+
+class ClassAmounts(msgspec.Struct, frozen=True):
+    """Amounts of classes, or of pairs of classes, by label: rows of a fold may know fewer classes than the whole table."""
+
+    labels: tuple[Any, ...]
+    amounts: np.ndarray  # float64 [n_labels] or [n_labels, n_labels]
+
+    def of(self, classes: Sequence[Any]) -> np.ndarray:
+        """The amounts of these classes, in their order."""
+        place = {label: code for code, label in enumerate(self.labels)}
+        chosen = np.array([place[label] for label in classes], int)
+        return self.amounts[np.ix_(*[chosen] * self.amounts.ndim)]
+
+    def shares(self, classes: Sequence[Any]) -> np.ndarray:
+        """The amounts of these classes as shares of their sum; equal shares where all are 0."""
+        amounts = self.of(classes)
+        total = amounts.sum()
+        return amounts / total if total > 0 else np.full(len(classes), 1 / max(len(classes), 1))
+
+
+def priors(name: str, given: object, classes: Sequence[Any]) -> ClassAmounts | None:
+    """The probabilities of the classes, from a vector in their order or a dict by label; they need not sum to 1.
+
+    >>> priors("priors", {"no": 3, "yes": 1}, ("no", "yes")).shares(("yes", "no")).tolist()
+    [0.25, 0.75]
+    >>> priors("priors", {"no": 3, "yse": 1}, ("no", "yes"))
+    Traceback (most recent call last):
+    ValueError: priors names 'yse', but the classes are 'no', 'yes'
+    """
+    if given is None:
+        return None
+    amounts = _by_class(name, given, classes)
+    if amounts.shape != (len(classes),):
+        raise ValueError(f"{name}: {amounts.size} numbers for the {len(classes)} classes {list(classes)!r}")
+    if not (np.isfinite(amounts).all() and (amounts >= 0).all() and amounts.any()):
+        raise ValueError(f"{name}={given!r}: give a probability for each of the classes {list(classes)!r}, not all 0")
+    return ClassAmounts(tuple(classes), amounts)
+
+
+def costs(given: object, classes: Sequence[Any]) -> ClassAmounts | None:
+    """What mistakes cost: amounts[i, j] is what predicting j costs when i is true; from a matrix or a dict of dicts."""
+    if given is None:
+        return None
+    amounts = _cost_table(given, classes) if isinstance(given, Mapping) else _numbers("costs", given)
+    if amounts.shape != (len(classes), len(classes)):
+        raise ValueError(f"costs: shape {amounts.shape} for {len(classes)} classes {list(classes)!r}")
+    if not np.all(np.isfinite(amounts)) or (amounts < 0).any():
+        raise ValueError("costs: give finite costs of at least 0")
+    if np.any(np.diag(amounts) != 0):
+        raise ValueError("costs: the right class costs nothing; put 0 on the diagonal")
+    if len(classes) > 1 and not amounts.any(axis=1).all():
+        free = classes[int(np.argmin(amounts.any(axis=1)))]
+        raise ValueError(f"costs: mistaking class {free!r} costs nothing, so it would never be predicted; give a cost")
+    return ClassAmounts(tuple(classes), amounts)
+
+
+def column_or_none(name: str, value: object, schema: Schema) -> str | None:
+    """The name of a column of the table, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in schema.names:
+        raise ValueError(f"{name}: {did_you_mean('column', str(value), schema.names)}")
+    return value
+
+
+def monotone(given: object, schema: Schema) -> tuple[tuple[str, int], ...]:
+    """Columns that the target must follow, from a dict of 'up' and 'down' by name: 1 and −1."""
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        raise ValueError(f"monotone={given!r}: give a dict of 'up' or 'down' by column, as in {{'age': 'up'}}")
+    target = schema.target
+    if len(schema.classes) > 2 and not target.declared and any(isinstance(label, str) for label in schema.classes):
+        raise ValueError(
+            f"monotone: the {len(schema.classes)} classes of {target.name!r} have no order; declare it, "
+            f"as in schema={{{target.name!r}: {list(schema.classes)!r}}}"
+        )
+    return tuple((_ordered_column(name, schema), _direction(name, way)) for name, way in given.items())
+
+
+def _ordered_column(name: object, schema: Schema) -> str:
+    """The name of a column that has an order."""
+    known = column_or_none("monotone", name, schema)
+    if known is None or schema[known].kind in (Kind.NOMINAL, Kind.TEXT):
+        raise ValueError(
+            f"monotone: the levels of column {name!r} have no order; list them in order in schema={{{name!r}: …}}"
+        )
+    return known
+
+
+def _direction(name: object, way: object) -> int:
+    return {"up": 1, "down": -1}[str(one_of(f"monotone[{name!r}]", way, ("up", "down")))]
+
+
+class ClassWeights(msgspec.Struct, frozen=True):
+    """What a row of each class counts for: 1, given numbers, or what makes all classes that occur weigh the same."""
+
+    given: ClassAmounts | None = None
+    is_balanced: bool = False
+
+    def of(self, classes: Sequence[Any], weight: np.ndarray) -> np.ndarray:
+        """float64 [n_classes]; `weight` is the weight of each class in the rows."""
+        if self.is_balanced:
+            occurs = weight > 0
+            return np.divide(weight.sum(), np.count_nonzero(occurs) * weight, out=np.zeros(len(classes)), where=occurs)
+        return np.ones(len(classes)) if self.given is None else self.given.of(classes)
+
+
+def class_weights(given: object, classes: Sequence[Any]) -> ClassWeights:
+    """What the rows of each class count for, from None, "balanced", or a dict by label (1 for a class that it lacks).
+
+    >>> class_weights({"yes": 3}, ("no", "yes")).of(("no", "yes"), np.ones(2)).tolist()
+    [1.0, 3.0]
+    """
+    if given is None:
+        return ClassWeights()
+    if isinstance(given, str) and given == "balanced":
+        return ClassWeights(is_balanced=True)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight={given!r}: give a dict of class to weight, 'balanced' or None")
+    amounts = [finite(f"class_weight[{label!r}]", _find(given, label, 1.0), 0) for label in classes]
+    return ClassWeights(ClassAmounts(tuple(classes), np.array(amounts)))
+
+
+def _by_class(name: str, given: object, classes: Sequence[Any]) -> np.ndarray:
+    if not isinstance(given, Mapping):
+        return _numbers(name, given)
+    known = {*classes, *map(str, classes)}
+    strangers = [label for label in given if label not in known]
+    if strangers:
+        raise ValueError(f"{name} names {strangers[0]!r}, but the classes are {', '.join(map(repr, classes))}")
+    return _numbers(name, [_find(given, label, 0.0) for label in classes])
+
+
+def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
+    rows = [_find(given, label) for label in classes]
+    for label, row in zip(classes, rows, strict=True):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"costs: no row for class {label!r}; the classes are {list(classes)!r}")
+        absent = [other for other in classes if other != label and _find(row, other) is None]
+        if absent:
+            raise ValueError(f"costs[{label!r}]: nothing for class {absent[0]!r}; the classes are {list(classes)!r}")
+    return _numbers("costs", [[_find(row, other, 0.0) for other in classes] for row in rows])
+
+
+def _numbers(name: str, given: object) -> np.ndarray:
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={given!r}: give numbers, or a dict of numbers by class") from None
+
+
+def _find(given: Mapping, label: object, default: object = None) -> Any:
+    """The entry of a label, also where the label was written as text."""
+    return given.get(label, given.get(str(label), default))
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_))
+
+
+def _between(least: float, most: float) -> str:
+    bounds = [f"of at least {least:g}"] * (least > -np.inf) + [f"at most {most:g}"] * (most < np.inf)
+    return f" {' and '.join(bounds)}" if bounds else ""
+
+
+def _plain(choice: object) -> object:
+    return choice.value if isinstance(choice, Enum) else choice
+
+
+def _example(known: Sequence[Any]) -> str:
+    return repr(known[0]) if known else "'age'"

@@ -1,0 +1,205 @@
+"""A model in words: the summary of each kind of model, printed.
+
+What a column looks like in each class, as rows of a table: a name, and a cell for each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import floor, inf, isfinite, log10
+from typing import Any
+
+from baytree.display.terminal import in_columns
+from baytree.rendering.linear_text import coefficient_lines, regression_lines, spline_lines, wrapped
+from baytree.rendering.tree_text import certificate_sentence, distance, in_full, mean, rule_set_lines, sentence, share, shown
+from baytree.summary import Summary
+from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
+from baytree.summary.naive_bayes import (
+    MOST_WORDS,
+    Amount,
+    IntervalShares,
+    JointSummary,
+    KernelDensity,
+    LevelShares,
+    Likelihood,
+    NaiveBayesSummary,
+    Normal,
+    TellingWords,
+)
+from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
+
+_MOST_AXES = 6  # discriminant axes whose shares are told
+
+_MOST_CLASSES = 8  # that stand side by side
+
+
+def text(summary: Summary) -> str:
+    """The model that the record tells of, as a person reads it on a terminal."""
+    return "\n".join(_PRINTERS[type(summary)](summary))
+
+
+def _naive_bayes(summary: NaiveBayesSummary) -> list[str]:
+    """Priors and class-conditional distributions as a table."""
+    belief = [wrapped(summary.belief)] if summary.belief else []
+    return [f"naive Bayes for {summary.target}", *_distributions(summary), *belief]
+
+
+def _distributions(summary: NaiveBayesSummary) -> list[str]:
+    rows = [["", *summary.classes], ["prior", *(f"{p:.3f}" for p in summary.prior)]]
+    rows += [row for likelihood in summary.likelihoods for row in likelihood_rows(likelihood)]
+    return _by_class(rows, len(summary.classes))
+
+
+def _by_class(rows: list[list[str]], n_classes: int) -> list[str]:
+    """A table with a column for each class; of very many the first, and how many there are."""
+    if n_classes <= _MOST_CLASSES:
+        return in_columns(rows, "<>")
+    return [*in_columns([row[: _MOST_CLASSES + 1] for row in rows], "<>"), f"… {n_classes - _MOST_CLASSES:,} more classes"]
+
+
+def _joint_table(summary: JointSummary) -> list[str]:
+    """The combinations that weigh most."""
+    counted = f"{summary.occurring} combinations occur of {summary.possible}"
+    lines = [f"joint table for {summary.target}: {counted}"]
+    for each in summary.heaviest:
+        values = zip((*summary.columns, summary.target), (*each.levels, each.label), strict=True)
+        lines.append(f"{each.share:8.4f}  " + ", ".join(f"{name} = {value}" for name, value in values))
+    return lines
+
+
+def _linear(summary: LinearSummary) -> list[str]:
+    """The coefficients as a table, and how much each axis counts."""
+    lines = [f"{summary.title} for {summary.target}", *coefficient_lines(summary)]
+    if len(summary.axes) < 2:
+        return lines
+    shares = ", ".join(f"{share:.1%}" for share in summary.axes[:_MOST_AXES])
+    more = ", …" if len(summary.axes) > _MOST_AXES else ""
+    return [*lines, f"share of each axis in what keeps the classes apart: {shares}{more}"]
+
+
+def _quadratic(summary: QuadraticSummary) -> list[str]:
+    """Priors and class means as a table."""
+    means = zip(summary.features, summary.mean, strict=True)
+    rows = [["", *summary.classes], ["prior", *(f"{p:.4g}" for p in summary.prior)]]
+    rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean)] for name, mean in means]
+    note = "each class has a covariance of its own; the mean of a level is its share"
+    return [f"quadratic discriminant analysis for {summary.target}", *_by_class(rows, len(summary.classes)), note]
+
+
+def _tree(summary: TreeSummary) -> list[str]:
+    """A line per node: its condition, its answer and the weights of the classes; of tested splits also the significance."""
+    told = [certificate_sentence(summary.certificate)] if summary.certificate else []
+    return [*in_full(summary.nodes, summary.classes), *told]
+
+
+def _bayes_tree(summary: BayesTreeSummary) -> list[str]:
+    """The tree, and below it each naive Bayes model with the way to its node; what all of them believe is told once."""
+    lines, beliefs = _tree(summary.tree), dict.fromkeys(leaf.model.belief for leaf in summary.leaves)
+    for leaf in summary.leaves:
+        way = " and ".join(map(sentence, leaf.conditions))
+        part = "the whole" if leaf.share == 1 else f"{share(leaf.share)} of the"
+        lines += ["", f"naive Bayes {f'where {way}' if way else 'of all rows'}: {part} answer"]
+        lines += _distributions(leaf.model)
+    return [*lines, *(wrapped(belief) for belief in beliefs if belief)]
+
+
+def _trials(summary: TrialsSummary) -> list[str]:
+    """Each trial under its number."""
+    lines = [f"{len(summary.trials)} trials vote for {summary.target}"]
+    for k, trial in enumerate(summary.trials, 1):
+        lines += ["", f"trial {k}:", *_PRINTERS[type(trial)](trial)]
+    return lines
+
+
+_PRINTERS: dict[type, Callable[[Any], list[str]]] = {
+    NaiveBayesSummary: _naive_bayes,
+    JointSummary: _joint_table,
+    LinearSummary: _linear,
+    RegressionSummary: regression_lines,
+    SplineSummary: spline_lines,
+    QuadraticSummary: _quadratic,
+    TreeSummary: _tree,
+    RuleSetSummary: rule_set_lines,
+    TrialsSummary: _trials,
+    BayesTreeSummary: _bayes_tree,
+}
+
+_MOST_LEVELS = 20  # of a column
+
+
+def likelihood_rows(likelihood: Likelihood) -> list[list[str]]:
+    """The rows of one column."""
+    return _LIKELIHOOD_PRINTERS[type(likelihood)](likelihood)
+
+
+def _levels(likelihood: LevelShares) -> list[list[str]]:
+    rows = list(zip(likelihood.levels, likelihood.probability, strict=True))
+    told = rows if len(rows) <= _MOST_LEVELS else rows[: _MOST_LEVELS - 1]
+    table = [[f"{likelihood.column} = {level}", *(f"{p:.3f}" for p in row)] for level, row in told]
+    return table if len(told) == len(rows) else [*table, _rest(likelihood, len(told))]
+
+
+def _rest(likelihood: LevelShares, first: int) -> list[str]:
+    """The share of all levels that are not told one by one."""
+    shares = [sum(cells) for cells in zip(*likelihood.probability[first:], strict=True)]
+    return [f"{likelihood.column} = … {len(likelihood.levels) - first:,} more levels", *(f"{p:.3f}" for p in shares)]
+
+
+def _intervals(likelihood: IntervalShares) -> list[list[str]]:
+    rows = zip(interval_names(likelihood), likelihood.probability, strict=True)
+    return [[name, *(f"{p:.3f}" for p in row)] for name, row in rows]
+
+
+def interval_names(likelihood: IntervalShares) -> list[str]:
+    column, cuts = likelihood.column, [shown(cut, likelihood.unit) for cut in likelihood.cuts]
+    if not cuts:
+        return [f"{column} = any"]
+    inner = [f"{low} < {column} ≤ {high}" for low, high in pairwise(cuts)]
+    return [f"{column} ≤ {cuts[0]}", *inner, f"{column} > {cuts[-1]}"]
+
+
+def _normal(likelihood: Normal) -> list[list[str]]:
+    pairs, unit = zip(likelihood.mean, likelihood.scale, strict=True), likelihood.unit
+    place = _as_exact if unit is None else (lambda center, scale: mean(center, scale, unit))
+    return [[likelihood.column, *(f"{place(center, scale)} ± {distance(scale, unit)}" for center, scale in pairs)]]
+
+
+def _as_exact(center: float, scale: float) -> str:
+    """The mean to the place of its scale's third digit: what lies below tells nothing; six digits at most.
+
+    >>> _as_exact(1.46522, 0.194), _as_exact(3702.32, 460.0)
+    ('1.465', '3702')
+    """
+    if not 0 < scale < inf or not isfinite(center):
+        return shown(center, None)
+    places = 2 - floor(log10(scale))
+    digits = places + 1 + (floor(log10(abs(center))) if center else 0)
+    return f"{center:.{places}f}" if 0 <= places <= 12 and digits <= 6 else shown(center, None)
+
+
+def _kernels(likelihood: KernelDensity) -> list[list[str]]:
+    classes, unit = zip(likelihood.mean, likelihood.width, likelihood.number, strict=True), likelihood.unit
+    cells = (
+        f"{mean(center, width, unit)} ± {distance(width, unit)} ({number} kernels)" for center, width, number in classes
+    )
+    return [[likelihood.column, *cells]]
+
+
+def _amount(likelihood: Amount) -> list[list[str]]:
+    return [[f"{likelihood.column}, {likelihood.quantity}", *(f"{amount:.4g}" for amount in likelihood.amount)]]
+
+
+def _words(likelihood: TellingWords) -> list[list[str]]:
+    rows = ([words[k] if k < len(words) else "" for words in likelihood.words] for k in range(MOST_WORDS))
+    return [[f"{likelihood.column}, word {k}", *row] for k, row in enumerate(rows, 1)]
+
+
+_LIKELIHOOD_PRINTERS: dict[type, Callable[[Any], list[list[str]]]] = {
+    LevelShares: _levels,
+    IntervalShares: _intervals,
+    Normal: _normal,
+    KernelDensity: _kernels,
+    Amount: _amount,
+    TellingWords: _words,
+}

@@ -1,0 +1,106 @@
+"""A comparison on a page.
+
+What sets two models apart, on a page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class ModelView(msgspec.Struct, frozen=True):
+    """A line of the leaderboard, and what opens below it."""
+
+    name: str
+    short: str
+    score: float
+    text: str
+    low: float  # of the interval, from 0 to 100
+    high: float
+    dot: float
+    folds: tuple[float, ...]  # of each fold, from 0 to 100
+    beside: tuple[str, ...]
+    size: str
+    seconds: str
+    is_as_good: bool
+    is_chosen: bool
+    reason: str
+    classes: tuple[str, ...]
+    confusion: tuple[tuple[float, ...], ...]
+    roc: tuple[tuple[str, str, str], ...]  # class, path and area, in a box of 200 by 200
+    calibration: str
+    bins: tuple[tuple[float, float, float], ...]  # place, place and radius
+    words: str
+    sections: tuple[Any, ...] = ()  # of the model's own page
+    place: int = 0  # of the model among those that can be opened as a whole
+
+
+class LeaderboardView(msgspec.Struct, frozen=True):
+    """Models on the same folds, the best first."""
+
+    metric: str
+    head: str
+    advice: str
+    rule: str
+    notes: tuple[str, ...]
+    beside: tuple[str, ...]
+    ends: tuple[str, str]
+    models: tuple[ModelView, ...]
+    id: str = "leaderboard"
+    title: str = "Leaderboard"
+
+
+class ChangeView(msgspec.Struct, frozen=True):
+    """What is said in one place, before and after; a dash where nothing is."""
+
+    place: str
+    what: str
+    old: str
+    new: str
+    size: float  # beside the largest of its table, from 0 to 1
+
+
+class ChangesView(msgspec.Struct, frozen=True):
+    """Changes of the schema or of the model, the largest first."""
+
+    id: str
+    title: str
+    changes: tuple[ChangeView, ...]
+    n_changes: int
+    note: str = ""
+
+
+class FlipGroupView(msgspec.Struct, frozen=True):
+    """Rows that go from one answer to another through one column."""
+
+    old: str
+    new: str
+    column: str
+    rows: int
+    share: float  # beside the commonest way, from 0 to 1
+
+
+class FlippedView(msgspec.Struct, frozen=True):
+    """A row that is answered otherwise."""
+
+    row: int
+    old: str
+    new: str
+    column: str
+    old_effect: str
+    new_effect: str
+
+
+class FlipsView(msgspec.Struct, frozen=True):
+    """The rows that are answered otherwise, by their ways and one by one."""
+
+    n_rows: int
+    n_flipped: int
+    ways: tuple[FlipGroupView, ...]
+    n_ways: int
+    rows: tuple[FlippedView, ...]
+    unit: str  # what an effect is
+    id: str = "rows"
+    title: str = "Rows"

@@ -1,0 +1,172 @@
+"""A page as one HTML file: names are escaped, scripts and styles are named by their digest, and nothing else may load.
+
+What stands on a page: a record for each section, of names and numbers only. `page.SECTIONS` has the template of each.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from baytree.display.terminal import number, plain, shortened
+from baytree.rendering.page.comparison_views import ChangesView, FlipsView, LeaderboardView
+from baytree.rendering.page.model_views import (
+    BayesLeavesView,
+    BayesView,
+    CoefficientsView,
+    DrawingView,
+    EllipsesView,
+    FunctionsView,
+    JointView,
+    NomogramView,
+    RulesView,
+    TextView,
+    TreeView,
+    TrialsView,
+    VotingRulesView,
+)
+from baytree.rendering.page.table_views import (
+    BoundaryView,
+    ImpurityView,
+    Overview,
+    QuestionsView,
+    RowsView,
+    TableView,
+    WhatIfView,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SECTIONS = {
+    Overview: "overview",
+    TableView: "table",
+    TreeView: "tree",
+    RulesView: "rules",
+    BayesView: "bayes",
+    CoefficientsView: "coefficients",
+    NomogramView: "nomogram",
+    WhatIfView: "whatif",
+    QuestionsView: "ask",
+    BoundaryView: "boundary",
+    ImpurityView: "impurity",
+    RowsView: "rows",
+    TextView: "prose",
+    LeaderboardView: "leaderboard",
+    FunctionsView: "functions",
+    DrawingView: "drawing",
+    EllipsesView: "ellipses",
+    JointView: "joint",
+    VotingRulesView: "votes",
+    TrialsView: "trials",
+    BayesLeavesView: "leaves",
+    ChangesView: "changes",
+    FlipsView: "flips",
+}
+
+SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their needs
+
+MOST_LETTERS = 120  # of a name in a heading
+
+
+def to_html(page: Page) -> str:
+    """The page as one file."""
+    script = "\n".join(_text(f"scripts/{name}.js") for name in SCRIPTS)
+    style = _text("page.css")
+    program = "const models = [];" + "".join(f"\n{{\n{each}models.push(model);\n}}" for each in page.programs)
+    scripts = f"{_digest(program)} {_digest(script)}"
+    policy = f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; img-src data:"
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            page=page,
+            policy=f"{policy}; base-uri 'none'; form-action 'none'",
+            style=style,
+            program=program,
+            script=script,
+            payload=_as_json(page.payloads),
+        )
+    )
+
+
+def fragment(page: Page) -> str:
+    """The sections that stand still, for a notebook: the same templates without scripts."""
+    style = _text("page.css").replace(":root", ":scope")  # of this view only, not of the notebook around it
+    return _environment().get_template("fragment.html").render(page=page, style=style)
+
+
+def _template(section: Section) -> str:
+    return f"sections/{SECTIONS[type(section)]}.html"
+
+
+def _as_json(value: Any) -> str:
+    """JSON that no parser of HTML can leave: the signs that could begin or end an element are written as escapes."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _text(name: str) -> str:
+    return (files("baytree.rendering.page") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("pages need jinja2; pip install 'baytree[report]'", name="jinja2") from None
+    made = Environment(
+        autoescape=True, loader=FunctionLoader(_text), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters |= {
+        "template": _template,
+        "plain": plain,
+        "named": lambda text: shortened(plain(text), MOST_LETTERS),
+        "number": number,
+        "percent": percent,
+        "px": lambda value: f"{value:.2f}".rstrip("0").rstrip("."),
+    }
+    return made
+
+
+def percent(share: float) -> str:
+    """A share in per cent: whole numbers, but for what would round to nothing or all.
+
+    >>> percent(0.25), percent(0.0004), percent(0.9999)
+    ('25 %', '< 0.1 %', '> 99.9 %')
+    """
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.0f} %" if share in (0, 1) or 0.1 <= share <= 0.9 else f"{100 * share:.1f} %"
+
+
+Section = (
+    Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | TextView | WhatIfView
+    | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
+    | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
+)  # fmt: skip
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A whole page: its title, its sections in order, and of each model what scripts read and its formula as JavaScript."""
+
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+    payloads: tuple[dict[str, Any], ...] = ()
+    programs: tuple[str, ...] = ()
+    has_rows: bool = False

@@ -1,0 +1,238 @@
+"""Pictures of what a column looks like in each class.
+
+Pictures of linear models: discriminant axes, coefficient paths, loss and cross-validation curves.
+
+Pictures of splines: a curve for each column, a map for each pair of columns that act together.
+
+A tree drawn by matplotlib: cards and lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from baytree.rendering.plots.charts import axes, legend, literal
+from baytree.rendering.tree_layout import CARD_HEIGHT, ROW_HEIGHT, TreeDrawing, colour
+from baytree.summary.linear import Slope
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_densities(values: np.ndarray, density: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
+    """A curve for each class. density [n_values, n_classes]"""
+    ax = axes(ax)
+    for k, label in enumerate(classes):
+        ax.plot(values, density[:, k], label=literal(label))
+    ax.set_ylabel("density")
+    return ax
+
+
+def plot_probabilities(
+    names: Sequence[str], probability: np.ndarray, classes: Sequence[object], ax: Axes | None = None
+) -> Axes:
+    """For each name a bar for each class, side by side. probability [n_names, n_classes]"""
+    ax = axes(ax)
+    width, middle = 0.8 / len(classes), (len(classes) - 1) / 2
+    for k, label in enumerate(classes):
+        ax.bar(np.arange(len(names)) + (k - middle) * width, probability[:, k], width, label=literal(label))
+    ax.set_xticks(range(len(names)), [literal(name) for name in names], rotation=30, ha="right")
+    ax.set_ylabel("probability")
+    return ax
+
+
+_NAMED = 12  # lines whose names are written large
+
+_SHOWN = 30  # features of a picture of coefficients
+
+
+def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
+    """Rows on the first two discriminant axes, or heaps along the only one. coordinates [n_rows, n_axes]"""
+    ax = axes(ax, (8.0, 4.5))
+    for k, name in enumerate(classes):
+        own = coordinates[label == k]
+        if coordinates.shape[1] > 1:
+            ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=literal(name))
+        elif coordinates.shape[1] == 1:
+            ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name))
+    ax.set_xlabel("discriminant axis 1")
+    ax.set_ylabel("discriminant axis 2" if coordinates.shape[1] > 1 else "rows")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)  # beside the points, not on them
+    return ax
+
+
+def ring(coordinates: np.ndarray, which: np.ndarray, label: str, ax: Axes) -> Axes:
+    """Rings around some of the rows of a plot of axes. which bool [n_rows]"""
+    if coordinates.shape[1] > 1 and which.any():
+        own = coordinates[which]
+        ax.scatter(own[:, 0], own[:, 1], s=60, facecolors="none", edgecolors="0.2", linewidths=1, label=label)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return ax
+
+
+def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Coefficients per standard deviation against log10 λ, strongest penalty on the right. importance [n, k, p]"""
+    ax = axes(ax)
+    x = np.log10(lambdas)
+    is_many = importance.shape[1] * importance.shape[2] > _NAMED
+    for j, name in enumerate(names):
+        for k in range(importance.shape[1]):
+            (line,) = ax.plot(x, importance[:, k, j], linewidth=1, color=f"C{j % 10}")
+            if importance[-1, k, j]:
+                end, style = (x[-1], importance[-1, k, j]), {"va": "center", "fontsize": 5 if is_many else 8}
+                ax.annotate(literal(name), end, (4, 0), textcoords="offset points", color=line.get_color(), **style)
+    ax.margins(x=0.18)
+    ax.set_xlabel("log10 λ")
+    ax.set_ylabel("coefficient per standard deviation")
+    return ax
+
+
+def plot_slopes(slopes: Sequence[Slope], ax: Axes | None = None) -> Axes:
+    """What a standard deviation of each feature changes, the largest on top, with intervals where there are some."""
+    ax = axes(ax)
+    shown = sorted((slope for slope in slopes if slope.column and slope.estimate), key=lambda slope: abs(slope.importance))
+    for at, slope in enumerate(shown := shown[-_SHOWN:]):
+        ax.plot(slope.importance, at, "o", color="C0")
+        if slope.interval is not None:
+            per_sd = slope.importance / slope.estimate
+            ax.plot([end * per_sd for end in slope.interval], [at, at], "-", color="C0", linewidth=1)
+    ax.axvline(0, linestyle=":", linewidth=1, color="0.5")
+    ax.set_yticks(range(len(shown)), [literal(slope.feature) for slope in shown])
+    ax.set_xlabel("change per standard deviation")
+    return ax
+
+
+def plot_curve(lambdas: np.ndarray, mean: np.ndarray, error: np.ndarray, choices: tuple[int, int], ax: Axes | None) -> Axes:
+    """The held-out loss against log10 λ with its standard error, and both choices: least loss, one standard error."""
+    ax = axes(ax)
+    x = np.log10(lambdas)
+    ax.errorbar(x, mean, yerr=error, fmt="o-", markersize=4, linewidth=1, capsize=2)
+    ax.axvline(x[choices[0]], linestyle="--", linewidth=1, label="least loss")
+    ax.axvline(x[choices[1]], linestyle=":", linewidth=1, label="one standard error")
+    ax.set_xlabel("log10 λ")
+    ax.set_ylabel("held-out loss")
+    ax.legend()
+    return ax
+
+
+def plot_loss(curves: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
+    """The objective after each step of a solver; one line per class where each was fitted against the rest."""
+    ax = axes(ax)
+    for curve in curves:
+        ax.plot(np.arange(len(curve)), curve, linewidth=1.5)
+    if max(len(curve) for curve in curves) > 1:
+        ax.set_xscale("symlog")
+    ax.set_xlabel("step")
+    ax.set_ylabel("mean loss + penalty")
+    return ax
+
+
+_ACROSS = 3  # panels beside each other
+
+_PANEL = 3.6, 2.8  # inches
+
+
+class Axis(msgspec.Struct, frozen=True):
+    """A column of a picture: its values, which are the places of levels where there are some."""
+
+    name: str
+    values: np.ndarray
+    levels: tuple[str, ...] = ()
+
+
+class SplineCurve(msgspec.Struct, frozen=True):
+    """What one column, or two together, add to each score."""
+
+    axes: tuple[Axis, ...]
+    effect: np.ndarray  # float64 [len of each axis …, n_scores]
+    scores: tuple[str, ...]  # classes, or the target
+    unit: str  # what is added to
+
+
+def plot_splines(curves: Sequence[SplineCurve]) -> Figure:
+    """A panel for each curve; of pairs one for each score."""
+    panels = [(curve, k) for curve in curves for k in (range(len(curve.scores)) if len(curve.axes) > 1 else [0])]
+    across = max(1, min(_ACROSS, len(panels)))
+    down = max(1, -(-len(panels) // across))
+    figure: Any = axes(None, (_PANEL[0] * across, _PANEL[1] * down)).figure
+    figure.clear()
+    for place, (curve, k) in enumerate(panels):
+        ax = figure.add_subplot(down, across, place + 1)
+        _map(curve, k, ax) if len(curve.axes) > 1 else _line(curve, ax)
+    if panels and len(panels[0][0].axes) == 1 and len(panels[0][0].scores) > 1:
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", frameon=False)
+    if not panels:
+        figure.text(0.5, 0.5, "a constant: no column is used", ha="center")
+    return figure
+
+
+def _line(curve: SplineCurve, ax: Axes) -> None:
+    (column,) = curve.axes
+    for k, score in enumerate(curve.scores):
+        ax.plot(column.values, curve.effect[:, k], "o" if column.levels else "-", linewidth=1.5, label=literal(score))
+    ax.axhline(0, linestyle=":", linewidth=1, color="0.5")
+    _name(ax, column, "x")
+    ax.set_ylabel(literal(curve.unit), fontsize="small")
+
+
+def _map(curve: SplineCurve, k: int, ax: Axes) -> None:
+    first, second = curve.axes
+    shown = ax.pcolormesh(first.values, second.values, curve.effect[:, :, k].T, shading="nearest", cmap="RdBu_r")
+    largest = float(np.abs(curve.effect[:, :, k]).max()) or 1.0
+    shown.set_clim(-largest, largest)
+    ax.figure.colorbar(shown, ax=ax)
+    _name(ax, first, "x")
+    _name(ax, second, "y")
+    ax.set_title(literal(curve.scores[k] if len(curve.scores) > 1 else curve.unit), fontsize="small")
+
+
+def _name(ax: Axes, column: Axis, side: str) -> None:
+    (ax.set_xlabel if side == "x" else ax.set_ylabel)(literal(column.name), fontsize="small")
+    if column.levels:
+        (ax.set_xticks if side == "x" else ax.set_yticks)(
+            column.values, [literal(level) for level in column.levels], fontsize="x-small"
+        )
+
+
+_INK, _EDGE = "#1f2933", "#9aa5b1"
+
+
+def plot_tree(drawing: TreeDrawing, ax: Axes | None = None) -> Axes:
+    """The tree on the given axes, or on new ones."""
+    height = drawing.depth * ROW_HEIGHT + CARD_HEIGHT
+    ax = axes(ax, (max(4.0, drawing.width / 90), max(2.5, height / 90)))
+    ax.set_xlim(-10, drawing.width + 10)
+    ax.set_ylim(height + 10, -30)
+    ax.axis("off")
+    for place in range(len(drawing.cards)):
+        _draw_card(ax, drawing, place)
+    legend(ax, drawing.classes)
+    return ax
+
+
+def _draw_card(ax: Axes, drawing: TreeDrawing, place: int) -> None:
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    card, middle = drawing.cards[place], float(drawing.middle[place])
+    left, top = middle - card.width / 2, card.depth * ROW_HEIGHT
+    if card.parent >= 0:
+        above = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT
+        ax.plot([above[0], middle], [above[1], top], color=_EDGE, linewidth=1, zorder=1)
+        halo = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.text(middle, top - 12, literal(card.branch), ha="center", va="center", fontsize=7, color=_INK, bbox=halo)
+    is_leaf = not card.question
+    edge = colour(card.prediction) if is_leaf and drawing.classes else _EDGE
+    box = FancyBboxPatch((left, top), card.width, CARD_HEIGHT, "round,pad=0,rounding_size=8", fc="white", ec=edge, zorder=2)
+    ax.add_patch(box)
+    words = card.answer if is_leaf else f"{card.question}?"
+    ax.text(middle, top + 18, literal(words), ha="center", va="center", fontsize=8, weight="bold", color=_INK)
+    ax.text(middle, top + 35, literal(card.summary), ha="center", va="center", fontsize=7, color=_INK)
+    start, whole = left + 8, card.width - 16
+    for code, share in enumerate(card.shares):
+        ax.add_patch(Rectangle((start, top + CARD_HEIGHT - 16), share * whole, 8, color=colour(code), zorder=3))
+        start += share * whole

@@ -1,0 +1,219 @@
+"""A tree as a picture: SVG that needs no other program, stands still or shows the tree growing.
+
+A tree in the DOT language of Graphviz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as xml
+
+from baytree.display.terminal import plain, quoted, shortened
+from baytree.rendering.tree_layout import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, TreeDrawing, colour, opening_order
+from baytree.rendering.tree_text import label, outcome
+from baytree.summary.tree import Node
+
+_MARGIN = 16.0
+
+_LEGEND = 30.0
+
+_INK, _PALE, _EDGE, _TRACK = "#1f2933", "#52606d", "#9aa5b1", "#e4e7eb"
+
+_SECONDS = 1.0  # between two splits of a growing tree
+
+_SVG_STYLE = (
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:13px;"
+    f"fill:{_INK}}} .name{{font-weight:600}} .pale{{fill:{_PALE}}} .branch{{font-size:12px;paint-order:stroke;stroke:#fff;"
+    "stroke-width:4px;stroke-linejoin:round}"
+)
+
+
+def to_svg(drawing: TreeDrawing) -> str:
+    """The tree as it is drawn."""
+    return _picture(drawing, set(opening_order(drawing)))
+
+
+def growth_frames(drawing: TreeDrawing) -> list[str]:
+    """The tree split by split, from the root alone to the whole: one picture each, all of one size."""
+    order = opening_order(drawing)
+    return [_picture(drawing, set(order[:k])) for k in range(len(order) + 1)]
+
+
+def growth_svg(drawing: TreeDrawing) -> str:
+    """One picture in which the tree grows split by split, over and over; where nothing moves it shows the whole tree."""
+    order = opening_order(drawing)
+    root, canvas = _canvas(drawing)
+    split_at = {place: k + 1 for k, place in enumerate(order)}
+    n_steps = len(order) + 3  # the whole tree stays a while
+    for place, card in enumerate(drawing.cards):
+        begin, end = split_at.get(card.parent, 0), split_at.get(place)
+        layer = xml.SubElement(canvas, "g")
+        _edge(layer, drawing, place)
+        _appear(layer, begin, None, n_steps)
+        if end is not None:
+            closed = xml.SubElement(canvas, "g", opacity="0")
+            _svg_node(closed, drawing, place, is_split=False)
+            _appear(closed, begin, end, n_steps)
+        opened = xml.SubElement(canvas, "g")
+        _svg_node(opened, drawing, place, is_split=end is not None)
+        _appear(opened, begin if end is None else end, None, n_steps)
+    return xml.tostring(root, encoding="unicode")
+
+
+def _picture(drawing: TreeDrawing, split: set[int]) -> str:
+    root, canvas = _canvas(drawing)
+    shown = [place for place, card in enumerate(drawing.cards) if _is_shown(drawing, card, split)]
+    for place in shown:
+        _edge(canvas, drawing, place)
+    for place in shown:
+        _svg_node(canvas, drawing, place, place in split)
+    return xml.tostring(root, encoding="unicode")
+
+
+def _is_shown(drawing: TreeDrawing, card: Card, split: set[int]) -> bool:
+    while card.parent >= 0:
+        if card.parent not in split:
+            return False
+        card = drawing.cards[card.parent]
+    return True
+
+
+def _canvas(drawing: TreeDrawing) -> tuple[xml.Element, xml.Element]:
+    """The picture with its legend, and the group in which the tree is drawn."""
+    legend = _legend_words(drawing)
+    width = max(drawing.width, _legend_width(legend)) + 2 * _MARGIN
+    height = _LEGEND + drawing.depth * ROW_HEIGHT + CARD_HEIGHT + 2 * _MARGIN
+    size = {"width": _n(width), "height": _n(height), "viewBox": f"0 0 {_n(width)} {_n(height)}"}
+    name = f"decision tree for {plain(drawing.target)}"
+    about = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": name}
+    root = xml.Element("svg", {**about, **size})
+    xml.SubElement(root, "style").text = _SVG_STYLE
+    xml.SubElement(root, "rect", width="100%", height="100%", fill="#fff")
+    _legend(root, legend)
+    left = (width - drawing.width) / 2
+    return root, xml.SubElement(root, "g", transform=f"translate({_n(left)} {_n(_MARGIN + _LEGEND)})")
+
+
+def _legend_words(drawing: TreeDrawing) -> list[tuple[str, str | None]]:
+    name = shortened(plain(drawing.target), 40)
+    shown = [(shortened(label, 24), colour(code)) for code, label in enumerate(drawing.classes[:12])]
+    more = [(f"… {len(drawing.classes)} classes", None)] if len(drawing.classes) > len(shown) else []
+    return [(f"{name}:" if shown else f"mean of {name}", None), *shown, *more]
+
+
+def _legend_width(words: list[tuple[str, str | None]]) -> float:
+    return sum(len(text) * 7.4 + (34 if fill else 16) for text, fill in words)
+
+
+def _legend(root: xml.Element, words: list[tuple[str, str | None]]) -> None:
+    left = _MARGIN
+    for text, fill in words:
+        if fill:
+            xml.SubElement(root, "rect", x=_n(left), y=_n(_MARGIN), width="12", height="12", rx="3", fill=fill)
+            left += 18
+        _text(root, left, _MARGIN + 11, text, "name" if not fill else "", "start")
+        left += len(text) * 7.4 + 16
+
+
+def _edge(canvas: xml.Element, drawing: TreeDrawing, place: int) -> None:
+    """The line from the parent's card, and the branch's text above the card."""
+    card = drawing.cards[place]
+    if card.parent < 0:
+        return
+    x, top = float(drawing.middle[place]), card.depth * ROW_HEIGHT
+    from_x, from_y = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT
+    bend, rest = from_y + 20, top - 24
+    curve = f"C{_n(from_x)} {_n(bend + 8)} {_n(x)} {_n(bend - 8)} {_n(x)} {_n(rest)}"
+    way = f"M{_n(from_x)} {_n(from_y)}{curve}L{_n(x)} {_n(top)}"
+    xml.SubElement(canvas, "path", d=way, fill="none", stroke=_EDGE, attrib={"stroke-width": "1.5"})
+    _text(canvas, x, top - 10, card.branch, "branch")
+
+
+def _svg_node(canvas: xml.Element, drawing: TreeDrawing, place: int, is_split: bool) -> None:
+    card = drawing.cards[place]
+    left, top = float(drawing.middle[place]) - card.width / 2, card.depth * ROW_HEIGHT
+    group = xml.SubElement(canvas, "g", transform=f"translate({_n(left)} {_n(top)})")
+    xml.SubElement(group, "title").text = card.tip
+    ink = _EDGE if is_split or not drawing.classes else colour(card.prediction)
+    frame = {"width": _n(card.width), "height": _n(CARD_HEIGHT), "rx": "8", "stroke": ink, "stroke-width": "1.5"}
+    xml.SubElement(group, "rect", {**frame, "fill": "#fff"})
+    if not is_split:
+        xml.SubElement(group, "rect", {**frame, "fill": ink, "fill-opacity": "0.08"})
+    middle = card.width / 2
+    _text(group, middle, PAD + 12, f"{card.question}?" if is_split else card.answer, "name")
+    _text(group, middle, PAD + LINE + 12, card.summary if is_split else card.support, "pale")
+    _bar(group, card, bool(drawing.classes))
+
+
+def _bar(group: xml.Element, card: Card, has_classes: bool) -> None:
+    left, whole, top = PAD, card.width - 2 * PAD, PAD + 2 * LINE + 2
+    place = {"y": _n(top), "height": _n(BAR)}
+    xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(whole), "fill": _TRACK, "rx": "2"})
+    for code, share in enumerate(card.shares):
+        if share > 0:
+            xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(share * whole), "fill": colour(code)})
+            left += share * whole if has_classes else 0
+
+
+def _text(parent: xml.Element, x: float, y: float, text: str, style: str = "", anchor: str = "middle") -> None:
+    place = {"x": _n(x), "y": _n(y), "text-anchor": anchor}
+    xml.SubElement(parent, "text", {**place, "class": style} if style else place).text = text
+
+
+def _appear(layer: xml.Element, begin: int, end: int | None, n_steps: int) -> None:
+    """Shows a layer from one step on, up to another; without motion a layer is as its own opacity says."""
+    stops = [(0.0, int(begin == 0)), (begin / n_steps, 1), (1.0 if end is None else end / n_steps, int(end is None))]
+    times = ";".join(_n(time) for time, _ in stops)
+    values = ";".join(str(value) for _, value in stops)
+    duration = f"{_n(n_steps * _SECONDS)}s"
+    motion = {"attributeName": "opacity", "calcMode": "discrete", "dur": duration, "repeatCount": "indefinite"}
+    xml.SubElement(layer, "animate", {**motion, "values": values, "keyTimes": times})
+
+
+def _n(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+
+
+_MOST_LEVELS = 12  # that are named beside an edge
+
+_DOT_STYLE = (
+    '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
+    '  edge [fontname="sans-serif"];',
+)
+
+
+def to_dot(nodes: Sequence[Node], classes: Sequence[str], target: str) -> str:
+    """The tree as a digraph; every name stands in a quoted string and cannot leave it."""
+    statements = _statements(nodes, [quoted(each) for each in classes])
+    return "\n".join([f"digraph {_quoted(plain(target))} {{", *_DOT_STYLE, *statements, "}"])
+
+
+def _statements(nodes: Sequence[Node], names: Sequence[str]) -> Iterator[str]:
+    edges = _edges(nodes)
+    for node in nodes:
+        yield _dot_node(node, names)
+        yield from edges.get(node.id, ())
+
+
+def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
+    """The lines to the children of each node."""
+    edges: dict[int, list[str]] = {}
+    above: list[int] = []  # the last node of each depth
+    for node in nodes:
+        if node.condition:
+            parent, words = above[node.depth - 1], _quoted(label(node.condition, _MOST_LEVELS))
+            edges.setdefault(parent, []).append(f"  n{parent} -> n{node.id} [label={words}];")
+        above[node.depth :] = [node.id]
+    return edges
+
+
+def _dot_node(node: Node, names: Sequence[str]) -> str:
+    asked = [f"{plain(node.column)}?"] if node.branches else []
+    ink = "" if node.branches or not names else f', color="{colour(node.prediction)}"'
+    return f"  n{node.id} [label={_quoted(*asked, outcome(node, names))}{ink}];"
+
+
+def _quoted(*lines: str) -> str:
+    r"""A quoted string of these lines. A backslash would begin an escape of Graphviz, so it is doubled; \n parts lines."""
+    safe = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(safe) + '"'

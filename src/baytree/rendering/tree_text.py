@@ -1,0 +1,260 @@
+"""What a branch asks of its column, in words.
+
+A tree as text, a line per node, with bars that lead to it.
+
+Nodes come depth first, one after the other, so memory does not grow with the depth of a tree.
+
+Rules that vote, in words.
+
+What an exact search has proved of a tree, as a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from math import ceil, exp, floor, inf
+
+from baytree.data.schema.column import Column, Kind
+from baytree.display.terminal import counted, listed, number, plain, quoted
+from baytree.summary.tree import SPREAD, STOP, CertificateSummary, NamedCondition, Node, RuleSetSummary, VotingRuleSummary
+
+
+def sentence(condition: NamedCondition, most_levels: int | None = None) -> str:
+    """The condition with the column's name: `3 < age ≤ 10 or missing`, `sex = female`."""
+    name = plain(condition.column)
+    if condition.levels is None:
+        test = interval(condition, name)
+    else:
+        test = f"{name} = {listed(condition.levels, most_levels)}" if condition.levels else ""
+    if not condition.missing:
+        return test or f"{name}: none"
+    return f"{test} or missing" if test else f"{name} missing"
+
+
+def label(condition: NamedCondition, most_levels: int | None = None) -> str:
+    """The condition without the column's name, as it stands beside a branch: `≤ 14`, `1st, 2nd or missing`."""
+    test = interval(condition) if condition.levels is None else listed(condition.levels, most_levels)
+    return (f"{test} or missing" if test else "missing") if condition.missing else test or "none"
+
+
+def interval(condition: NamedCondition, name: str = "") -> str:
+    """The numbers around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`. Dates: `before 2024-03-01`."""
+    if condition.unit and (between := dates(condition)):
+        return f"{name} {between}".strip()
+    above, below = "≤" if condition.from_low else "<", "<" if condition.below_high else "≤"
+    low, high = edge(condition.low, condition.unit), edge(condition.high, condition.unit)
+    if low and high:
+        return f"{low} {above} {name or '…'} {below} {high}"
+    if low:
+        return f"{name} {'≥' if condition.from_low else '>'} {low}".strip()
+    return f"{name} {below} {high}".strip() if high else f"{name} known".strip()
+
+
+def dates(condition: NamedCondition) -> str:
+    """The dates between two edges in words: `before 2024-03-01`, `from 2024-01-01 on`; nothing where there is no edge.
+
+    A moment that belongs to what is before it is named itself (`up to 2024-02-29`, `after 2024-02-29`), since the next one
+    is a microsecond later; of days the next one is named.
+    """
+    low = _moment(condition.low, condition.unit, condition.from_low)
+    high = _moment(condition.high, condition.unit, condition.below_high)
+    after = f"after {low}" if _is_last(condition.low, condition.unit, condition.from_low) else f"from {low}"
+    until = f"up to {high}" if _is_last(condition.high, condition.unit, condition.below_high) else f"before {high}"
+    if low and high:
+        return f"{after}, {until}"
+    return f"{after}{' on' * after.startswith('from')}" if low else until if high else ""
+
+
+def _moment(edge: float | None, unit: str | None, is_itself: bool) -> str:
+    """The first moment beyond an edge, or the edge itself where it is the last moment before it."""
+    if edge is None or abs(edge) == inf:
+        return ""
+    if unit == "clock" or _is_last(edge, unit, is_itself):
+        return shown(edge, unit)
+    return shown(ceil(edge) + float(edge == floor(edge) and not is_itself), unit)
+
+
+def _is_last(edge: float | None, unit: str | None, is_itself: bool) -> bool:
+    """Whether an edge is a moment that belongs to what is before it, in a unit finer than days."""
+    return unit not in ("D", "W", "clock") and not is_itself and edge is not None and edge == floor(edge)
+
+
+def edge(value: float | None, unit: str | None) -> str:
+    """A number or a date; nothing where there is no edge."""
+    return "" if value is None else shown(value, unit) if abs(value) < inf else str(value)
+
+
+def shown(value: float, unit: str | None) -> str:
+    """A short number, or a date."""
+    return _column(unit).show(value)
+
+
+def mean(value: float, spread: float, unit: str | None) -> str:
+    """A mean: a short number, or a date with no more of its time than its spread is worth."""
+    return _column(unit).show_mean(value, spread)
+
+
+def distance(value: float, unit: str | None) -> str:
+    """A short number, or days."""
+    return _column(unit).show_distance(value)
+
+
+@cache
+def _column(unit: str | None) -> Column:
+    return Column("", Kind.NUMERIC, unit=unit)
+
+
+MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
+
+_MOST_CLASSES = 8
+
+
+def outline(
+    nodes: Iterable[Node],
+    classes: Sequence[str],
+    max_levels: int | None = 12,
+    rule: Callable[[Node], str] | None = None,
+) -> Iterator[str]:
+    """Each node's condition, its prediction and the weight of each class (or the mean), and where missing values go."""
+    missing_rule = rule or _missing_rule
+    names = [quoted(label) for label in classes]
+    waiting: list[int] = []  # of each depth above, how many children are still to come
+    below: list[str] = []  # of each depth, up to the last that has bars, what stands before the lines below a node
+    for node in nodes:
+        bars, under = _bars(node.depth, waiting, below)
+        condition = sentence(node.condition, max_levels) if node.condition else _root(node, names)
+        yield f"{bars}{condition}: {outcome(node, names)}{_significance(node)}{_probability(node)}"
+        if node.column and not node.branches:
+            yield f"{under}└─ …"
+        elif node.branches and (told := missing_rule(node)):
+            yield f"{under}│  ({told})"
+        if node.branches:
+            waiting[node.depth :] = [node.branches]
+            below[node.depth :] = [under]
+
+
+def _root(node: Node, names: Sequence[str]) -> str:
+    return counted(node.rows, "row") if names else "all rows"
+
+
+def in_full(nodes: Sequence[Node], classes: Sequence[str]) -> Iterator[str]:
+    """The outline of a whole tree; what happens to missing values is told once, below."""
+    yield from outline(nodes, classes, rule=_untold)
+    has_parts = any(node.weight % 1 for node in nodes)
+    yield from filter(None, dict.fromkeys(_missing_note(node, has_parts) for node in nodes if node.branches))
+
+
+def outcome(node: Node, names: Sequence[str]) -> str:
+    """The class and the weights of the classes that occur, or the mean and the weight."""
+    if not names:
+        return f"{node.value:.6g} ({_weight(node.weight)} {'row' if node.weight == 1 else 'rows'})"
+    return f"{names[node.prediction]} ({_counts(node.counts, names)})"
+
+
+def _counts(counts: Sequence[tuple[int, float]], names: Sequence[str]) -> str:
+    shown = counts
+    if len(counts) > _MOST_CLASSES:
+        shown = sorted(counts, key=lambda each: -each[1])[:_MOST_CLASSES]
+    words = [f"{names[code]} {_weight(weight)}" for code, weight in shown]
+    rest = [f"… {len(counts) - len(shown):,} more classes"] if len(shown) < len(counts) else []
+    return ", ".join([*words, *rest]) or "no rows"
+
+
+def _weight(weight: float) -> str:
+    """Whole numbers as they are, parts of rows to a hundredth.
+
+    >>> _weight(3.0), _weight(140.8125), _weight(0.001)
+    ('3', '140.81', '0.001')
+    """
+    return number(weight) if weight == int(weight) or weight < 0.01 else f"{weight:.2f}".rstrip("0").rstrip(".")
+
+
+def _bars(depth: int, waiting: list[int], below: list[str]) -> tuple[str, str]:
+    """What stands before a node's line, and before the lines below it."""
+    if depth == 0:
+        return "", ""
+    waiting[depth - 1] -= 1
+    if depth > MOST_BARS:
+        return (f"{depth:>7} ",) * 2
+    is_last, above = waiting[depth - 1] == 0, below[depth - 1]
+    return above + ("└─ " if is_last else "├─ "), above + ("   " if is_last else "│  ")
+
+
+def _missing_rule(node: Node) -> str:
+    """What happens to a row without a value where that is not part of a branch's condition."""
+    last = {STOP: "stay here", SPREAD: "go down every branch"}.get(node.missing, f"take branch {node.missing + 1}")
+    if node.has_surrogates:
+        return f"missing values go by surrogates, then {last}"
+    return "" if node.missing >= 0 else f"missing values {last}"
+
+
+def _untold(_: Node) -> str:
+    return ""
+
+
+def _missing_note(node: Node, has_parts: bool) -> str:
+    """The same of the tree as a whole."""
+    if node.missing == SPREAD:
+        return has_parts * "a row without a value goes down every branch, in part: so numbers of rows have a fraction"
+    last = "where most rows went" if node.missing >= 0 else "no further"
+    if node.has_surrogates:
+        return f"a row without a value goes by surrogates, else {last}"
+    return "" if node.missing >= 0 else "a row without a value goes no further"
+
+
+def _significance(node: Node) -> str:
+    if node.log_p is None:
+        return ""
+    told = f"{exp(min(node.log_p, 0.0)):.3g}" if node.log_p > -700 else "below 1e-304"
+    return f"; adjusted p {told}"
+
+
+def _probability(node: Node) -> str:
+    return "" if node.kept is None else f"; split {share(node.kept)}"
+
+
+def share(kept: float) -> str:
+    """How probable a split is; never quite certain, nor impossible, where it is only nearly so.
+
+    >>> share(0.8512), share(0.99999), share(1e-7)
+    ('85 %', 'above 99 %', 'below 1 %')
+    """
+    if kept > 0.99:
+        return "above 99 %"
+    return "below 1 %" if kept < 0.01 else f"{100 * kept:.0f} %"
+
+
+_MOST_LEVELS = 12
+
+
+def rule_set_lines(summary: RuleSetSummary) -> list[str]:
+    """A line for each rule, and one for where none holds."""
+    lines = [f"rule {k}: {rule_line(rule)} ({_support(rule)})" for k, rule in enumerate(summary.rules)]
+    return [*lines, f"default: {quoted(summary.default)}"]
+
+
+def rule_line(rule: VotingRuleSummary) -> str:
+    """IF … THEN …, without its support."""
+    asked = " AND ".join(sentence(condition, _MOST_LEVELS) for condition in rule.conditions)
+    return f"IF {asked} THEN {quoted(rule.label)}" if asked else f"ALWAYS {quoted(rule.label)}"
+
+
+def _support(rule: VotingRuleSummary) -> str:
+    wrong = rule.cover - rule.right
+    covered = f"{number(rule.cover)} rows" + (f", {number(wrong)} of them wrong" if wrong > 0 else "")
+    return f"{covered}; confidence {rule.confidence:.3f}, lift {rule.lift:.1f}"
+
+
+def certificate_sentence(told: CertificateSummary) -> str:
+    """Whether another tree could be better, and by how much.
+
+    >>> certificate_sentence(CertificateSummary(0.12, 0.12, 0.01, 3, 27))
+    'cost 0.12: none of the trees of 27 tests down to depth 3 costs less'
+    >>> certificate_sentence(CertificateSummary(0.12, 0.1, 0.01, 3, 27))
+    'cost 0.12, not proved least: trees of 27 tests down to depth 3 cost 0.1 or more'
+    """
+    trees = f"trees of {counted(told.n_tests, 'test')} down to depth {told.max_depth}"
+    if told.bound >= told.objective:
+        return f"cost {number(told.objective)}: none of the {trees} costs less"
+    return f"cost {number(told.objective)}, not proved least: {trees} cost {number(told.bound)} or more"

@@ -1,0 +1,236 @@
+"""The class-conditional distributions of naive Bayes on a page: curves, bars and words, each with what it tells.
+
+Models that are one distribution of all columns, on a page: Gaussian classes as ellipses, a joint table as bars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from itertools import combinations
+
+import numpy as np
+
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind
+from baytree.display.terminal import number
+from baytree.interview.answer_cells import AnswerCells, log_likelihoods, rows_of
+from baytree.interview.posterior import entropy
+from baytree.rendering.model_text import likelihood_rows
+from baytree.rendering.page.model_views import (
+    BarsView,
+    BayesView,
+    CombinationView,
+    CurveView,
+    EllipsesView,
+    EllipseView,
+    JointView,
+    PairView,
+    WordsView,
+)
+from baytree.rendering.page.table_views import Bar
+from baytree.rendering.tree_text import shown
+from baytree.reporting.columns import MOST_LEVELS, bin_edges
+from baytree.reporting.interactive import interview_payload
+from baytree.reporting.subject import ReportSubject
+from baytree.statistics.profile import Histogram
+from baytree.summary.linear import QuadraticSummary
+from baytree.summary.naive_bayes import (
+    Amount,
+    IntervalShares,
+    JointSummary,
+    KernelDensity,
+    LevelShares,
+    Likelihood,
+    NaiveBayesSummary,
+    Normal,
+    TellingWords,
+)
+
+WIDTH, HEIGHT = 300, 90  # of a curve
+
+_STEPS = 72
+
+
+def bayes_view(subject: ReportSubject) -> BayesView:
+    """What each column looks like in each class, the one that tells most first."""
+    summary = subject.summary
+    assert isinstance(summary, NaiveBayesSummary)
+    told, curves = _evidence(subject), _curves(subject)
+    views = [_view(each, curves, told) for each in summary.likelihoods]
+    views.sort(key=lambda view: -getattr(view, "evidence", 0.0))
+    return BayesView(summary.classes, summary.prior, tuple(views))
+
+
+def _view(likelihood: Likelihood, curves: dict[str, CurveView], told: dict[str, float]) -> CurveView | BarsView | WordsView:
+    evidence = told.get(likelihood.column, 0.0)
+    match likelihood:
+        case TellingWords():
+            return WordsView(likelihood.column, likelihood.words)
+        case Normal() | KernelDensity() if likelihood.column in curves:
+            return curves[likelihood.column]
+        case LevelShares():
+            return _bars(likelihood.column, likelihood.levels, np.array(likelihood.probability), evidence)
+        case IntervalShares():
+            names = tuple(row[0] for row in likelihood_rows(likelihood))
+            return _bars(likelihood.column, names, np.array(likelihood.probability), evidence)
+        case Amount():
+            return _bars(likelihood.column, (likelihood.quantity,), np.array([likelihood.amount]), evidence)
+    names = tuple(row[0] for row in likelihood_rows(likelihood))
+    return _bars(likelihood.column, names, np.array([likelihood.mean]), evidence)
+
+
+def _bars(name: str, labels: tuple[str, ...], amount: np.ndarray, evidence: float) -> BarsView:
+    """Bars of amounts [n_labels, n_classes]; a column whose every value was missing has no label at all."""
+    if not len(amount):
+        return BarsView(name, (), (), evidence, 0)
+    kept = np.sort(np.argsort(-amount.max(axis=1, initial=0.0), kind="stable")[:MOST_LEVELS])
+    largest = float(np.abs(amount).max(initial=0.0)) or 1.0
+    bars = tuple(Bar(labels[k], tuple((np.abs(amount[k]) / largest).tolist())) for k in kept)
+    texts = tuple(tuple(f"{each:.3f}" for each in amount[k]) for k in kept)
+    return BarsView(name, bars, texts, evidence, len(labels) - len(kept))
+
+
+def _evidence(subject: ReportSubject) -> dict[str, float]:
+    """Bits that each column is expected to tell when nothing else is known."""
+    if subject.profile is None:
+        return {}
+    _, start, cells = interview_payload(subject)
+    prior = subject.predictor.model.predict(_nothing(subject))[0]
+    pairs = zip(subject.predictor.schema.names, cells, strict=True)
+    return {name: _told(each, prior) for name, each in pairs if start is not None and len(each)}
+
+
+def _told(cells: AnswerCells, prior: np.ndarray) -> float:
+    joint = cells.share * prior
+    weight = joint.sum(axis=1)
+    after = joint / np.maximum(weight, 1e-300)[:, None]
+    return max(entropy(weight @ after) - float(weight @ [entropy(each) for each in after]), 0.0)
+
+
+def _nothing(subject: ReportSubject) -> Table:
+    """A row of which nothing is known."""
+    schema = subject.predictor.schema
+    return rows_of(schema, [np.array([np.nan if c.kind is Kind.NUMERIC else -1.0]) for c in schema.columns])
+
+
+def _curves(subject: ReportSubject) -> dict[str, CurveView]:
+    """The density of each number in each class, over the range of its rows."""
+    profile, schema = subject.profile, subject.predictor.schema
+    if profile is None:
+        return {}
+    points = [_grid(seen) if isinstance(seen, Histogram) else np.zeros(0) for seen in profile.columns]
+    effects = log_likelihoods(subject.predictor, points)
+    told = _evidence(subject)
+    found = {}
+    for column, grid, effect in zip(schema.columns, points, effects or [], strict=False):
+        if len(effect):
+            ticks = [(WIDTH * part, _tick(grid[0] + part * (grid[-1] - grid[0]), column.unit)) for part in (0.0, 0.5, 1.0)]
+            found[column.name] = CurveView(column.name, _paths(effect), tuple(ticks), told.get(column.name, 0.0))
+    return found
+
+
+def _tick(value: float, unit: str | None) -> str:
+    return shown(value if unit else float(f"{value:.4g}"), unit)
+
+
+def _grid(seen: Histogram) -> np.ndarray:
+    low, high = bin_edges(seen.points(), seen.counts.known().sum(axis=1))
+    if not high > low:
+        return np.zeros(0)
+    room = 0.08 * (high - low)
+    first = low - room if low < 0 else max(low - room, 0.0)  # what is never negative, such as a count, is not drawn so
+    return np.linspace(first, high + room, _STEPS)
+
+
+def _paths(effect: np.ndarray) -> tuple[str, ...]:
+    """The curves of all classes under one common height."""
+    finite = np.where(np.isfinite(effect), effect, -np.inf)
+    density = np.exp(finite - finite.max())
+    x = np.linspace(0, WIDTH, len(effect))
+    return tuple(_path(x, HEIGHT - (HEIGHT - 4) * density[:, c]) for c in range(effect.shape[1]))
+
+
+def _path(x: np.ndarray, y: np.ndarray) -> str:
+    kept = np.ones(len(y), bool)
+    flat = y > HEIGHT - 0.05  # where nothing is to be seen, two points do
+    kept[1:-1] = ~(flat[1:-1] & flat[:-2] & flat[2:])
+    points = "L".join(f"{a:.0f} {b:.1f}" for a, b in zip(x[kept], y[kept], strict=True))
+    return f"M0 {HEIGHT}L{points}L{WIDTH} {HEIGHT}Z"
+
+
+PAIR_WIDTH, PAIR_HEIGHT = 300, 200  # of a pair
+
+MOST_FEATURES = 4
+
+MOST_CLASSES = 8
+
+_REACH = 2.4  # standard deviations that are in the picture
+
+_ANGLES = np.linspace(0, 2 * np.pi, 48, endpoint=False)
+
+
+def ellipses_view(summary: QuadraticSummary, numbers: Set[str]) -> EllipsesView | None:
+    """The classes over each pair of the features that keep them apart most, numbers first; None where there are not two."""
+    if not summary.covariance or len(summary.features) < 2:
+        return None
+    mean, covariance = np.array(summary.mean).T, np.array(summary.covariance)  # [classes, features (, features)]
+    spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    able = np.flatnonzero((np.isfinite(spread) & (spread > 0) & (spread < 1e100)).all(axis=0))
+    if len(able) < 2:
+        return None
+    apart = mean.std(axis=0)[able] / spread[:, able].mean(axis=0)
+    is_other = [summary.features[j] not in numbers for j in able]
+    order = np.lexsort((-apart, is_other))
+    kept = able[order[: max(2, min(MOST_FEATURES, is_other.count(False)))]]
+    pairs = tuple(
+        _pair(summary, mean[:, [i, j]], covariance[:, [[i], [j]], [i, j]], (i, j)) for i, j in combinations(kept, 2)
+    )
+    return EllipsesView(summary.classes, summary.prior, pairs, len(summary.features) - len(kept))
+
+
+def _pair(summary: QuadraticSummary, mean: np.ndarray, covariance: np.ndarray, own: tuple[int, int]) -> PairView:
+    reach = _REACH * np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    low, high = (mean - reach).min(axis=0), (mean + reach).max(axis=0)
+    unit = np.array([PAIR_WIDTH, -PAIR_HEIGHT]) / (high - low)
+    start = np.array([0, PAIR_HEIGHT])
+    classes = range(min(len(mean), MOST_CLASSES))
+    drawn = tuple(_ellipse(k, start + unit * (mean[k] - low), unit[:, None] * _root(covariance[k])) for k in classes)
+    ends = (low[0], high[0], low[1], high[1])
+    across, upwards = (summary.features[j] for j in own)
+    return PairView(across, upwards, tuple(f"{end:.4g}" for end in ends), drawn)  # type: ignore
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """A factor of a covariance of two features: what a circle becomes an ellipse by."""
+    value, vector = np.linalg.eigh(covariance)
+    return vector * np.sqrt(np.maximum(value, 0.0))
+
+
+def _ellipse(place: int, middle: np.ndarray, factor: np.ndarray) -> EllipseView:
+    circle = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+    inner, outer = (_outline(middle[:, None] + size * factor @ circle) for size in (1.0, 2.0))
+    return EllipseView(place, float(middle[0]), float(middle[1]), inner, outer)
+
+
+def _outline(points: np.ndarray) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points.T) + "Z"
+
+
+def joint_view(summary: JointSummary, classes: tuple[str, ...]) -> JointView:
+    """The heaviest combinations of levels, each with its classes."""
+    shares: dict[tuple[str, ...], dict[int, float]] = {}
+    for each in summary.heaviest:
+        shares.setdefault(each.levels, {})[classes.index(each.label)] = each.share
+    longest = max((sum(each.values()) for each in shares.values()), default=1.0) or 1.0
+    order = sorted(shares.items(), key=lambda each: -sum(each[1].values()))
+    lines = tuple(_combination(summary, levels, own, longest) for levels, own in order)
+    return JointView(classes, lines, summary.occurring, number(float(summary.possible)))
+
+
+def _combination(summary: JointSummary, levels: tuple[str, ...], own: dict[int, float], longest: float) -> CombinationView:
+    tests = tuple(f"{column} = {level}" for column, level in zip(summary.columns, levels, strict=True))
+    parts, start = [], 0.0
+    for place, share in sorted(own.items()):
+        parts.append((place, start, 100 * share / longest))
+        start += 100 * share / longest
+    return CombinationView(tests, sum(own.values()), tuple(parts))

@@ -1,0 +1,169 @@
+"""The page of a model: which sections it has, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from baytree._typing import FrameLike
+from baytree.base.predictor import Predictor
+from baytree.data.schema.column import Kind
+from baytree.display.terminal import escaped
+from baytree.exporters import program
+from baytree.rendering.page.html_page import Page, Section
+from baytree.rendering.page.model_views import TextView, TreeView
+from baytree.rendering.page.table_views import BoundaryView, QuestionsView, WhatIfView
+from baytree.reporting import trees
+from baytree.reporting.coefficients import coefficients_view, nomograms, slopes_view
+from baytree.reporting.columns import impurity_view, table_view, told_by
+from baytree.reporting.distributions import bayes_view, ellipses_view, joint_view
+from baytree.reporting.interactive import interview_payload, rows_view
+from baytree.reporting.rejection import PredictionSetsLike, RejectionCurveLike, rejection_payload, sets_payload, silence_view
+from baytree.reporting.splines import functions_view
+from baytree.reporting.subject import FittedEstimator, ReportSubject, overview, predictor_of
+from baytree.reporting.trees import PruningPathLike, leaves_view, trials_view, validated_path, voting_rules_view, with_errors
+from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
+from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
+
+MOST_PROSE = 20_000  # letters
+
+
+def model_page(
+    model: FittedEstimator | Predictor,
+    frame: FrameLike,
+    rows: int | Sequence[int] | None,
+    sets: PredictionSetsLike | None = None,
+) -> Page:
+    """Everything about one model."""
+    predictor = predictor_of(model)
+    subject = ReportSubject.of(predictor, frame)
+    own, payload = model_sections(subject, validated=validated_path(model, subject, frame), sets=sets)
+    sections: list[Section] = [overview(subject), *own]
+    if subject.profile is not None:
+        sections.append(table_view(predictor.schema, subject.profile))
+    if isinstance(subject.summary, TreeSummary) and subject.profile is not None and len(subject.classes) > 1:
+        sections.append(impurity_view(subject))
+    if rows is not None:
+        sections.append(rows_view(subject, rows))
+    sections.append(TextView(_prose(predictor)))
+    script = str(program(predictor, "javascript"))
+    return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (script,), rows is not None)
+
+
+def model_sections(
+    subject: ReportSubject,
+    kept_back: RejectionCurveLike | None = None,
+    validated: PruningPathLike | None = None,
+    sets: PredictionSetsLike | None = None,
+) -> tuple[list[Section], dict[str, Any]]:
+    """The sections in which a model is looked at and tried, and what their scripts read.
+
+    `kept_back` is how accurate the surest answers are for rows that the model has not learnt from.
+    """
+    target, payload = subject.predictor.schema.target.name, _payload(subject, validated)
+    if subject.classes:
+        payload["silence"] = rejection_payload(subject, kept_back)
+    if sets is not None:
+        payload["sets"] = sets_payload(subject, sets)
+    silence = silence_view(payload["silence"]) if subject.classes else None
+    promise = "" if sets is None else str(sets.promise)
+    sections: list[Section] = [*_drawn(subject, payload), WhatIfView(subject.classes, target, silence, promise)]
+    if payload.get("ask"):
+        sections.append(QuestionsView(target, subject.classes, _unasked(subject)))
+    if len(payload["boundary"]) > 1:
+        names = tuple(subject.predictor.schema.names[j] for j in payload["boundary"])
+        sections.append(BoundaryView(names, subject.classes))
+    return sections, payload
+
+
+def _unasked(subject: ReportSubject) -> tuple[str, ...]:
+    """The columns of text: no question could offer their answers."""
+    return tuple(column.name for column in subject.predictor.schema.columns if column.kind is Kind.TEXT)
+
+
+def static_page(predictor: Predictor) -> Page:
+    """What a notebook shows of a model: the sections that need no script."""
+    subject = ReportSubject.of(predictor, None)
+    drawn = [_stilled(subject, section) for section in _drawn(subject, {})]
+    sections = [overview(subject), *drawn]
+    return Page(title(predictor), _lead(subject), (*sections, TextView(_prose(predictor))))
+
+
+def _stilled(subject: ReportSubject, section: Section) -> Section:
+    """The section, or in place of a tree that a script would draw a picture of it."""
+    tree = subject.summary.tree if isinstance(subject.summary, BayesTreeSummary) else subject.summary
+    if isinstance(section, TreeView) and isinstance(tree, TreeSummary):
+        return trees.drawing_view(tree)
+    return section
+
+
+def title(predictor: Predictor) -> str:
+    """The model and what it predicts."""
+    return f"{predictor.name} for {predictor.schema.target.name}"
+
+
+def _lead(subject: ReportSubject) -> str:
+    n, schema = len(subject.predictor.schema), subject.predictor.schema
+    what = f"one of {len(schema.classes)} classes" if schema.classes else "a number"
+    return f"Predicts {schema.target.name}, {what}, from {n} column{'s' * (n != 1)}."
+
+
+def _payload(subject: ReportSubject, validated: PruningPathLike | None) -> dict[str, Any]:
+    schema = subject.predictor.schema
+    columns, ask, _ = interview_payload(subject)
+    payload: dict[str, Any] = {"target": schema.target.name, "classes": list(subject.classes), "columns": columns}
+    if ask is not None:
+        payload["ask"] = ask
+    payload["boundary"] = _crossed(subject) if ask is not None else []
+    if isinstance(subject.summary, TreeSummary):
+        payload["tree"] = with_errors(trees.tree_payload(subject.summary, schema), subject, validated)
+    if isinstance(subject.summary, BayesTreeSummary):  # pruned by a penalty, its naive Bayes models would be others
+        payload["tree"] = trees.tree_payload(subject.summary.tree, schema) | {"path": [], "isPart": True}
+    return payload
+
+
+def _crossed(subject: ReportSubject) -> list[int]:
+    """The columns that can be drawn against each other: numbers first, each kind by what it tells."""
+    schema, profile = subject.predictor.schema, subject.profile
+    if profile is None:
+        return []
+    able = [j for j, c in enumerate(schema.columns) if c.kind is not Kind.TEXT and not c.unit]
+    gain = {j: told_by(schema.columns[j], profile.columns[j])[0] for j in able}
+    return sorted(able, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
+
+
+def _drawn(subject: ReportSubject, payload: dict[str, Any]) -> list[Section]:
+    """The sections that show the model for what it is."""
+    match subject.summary:
+        case TreeSummary():
+            path = payload.get("tree", {}).get("path", [])
+            return [trees.tree_view(subject.summary, len(path)), trees.rules_view(subject.summary)]
+        case NaiveBayesSummary():
+            return [bayes_view(subject)]
+        case LinearSummary():
+            return [coefficients_view(subject.summary), *nomograms(subject)]
+        case RegressionSummary():
+            return [slopes_view(subject.summary)]
+        case QuadraticSummary():
+            return [view for view in [ellipses_view(subject.summary, _numbers(subject))] if view is not None]
+        case JointSummary():
+            return [joint_view(subject.summary, subject.classes)]
+        case SplineSummary():
+            return [view for view in [functions_view(subject)] if view is not None]
+        case RuleSetSummary():
+            return [voting_rules_view(subject.summary)]
+        case TrialsSummary():
+            return [trials_view(subject.summary)]
+        case BayesTreeSummary():
+            return [trees.tree_view(subject.summary.tree, 0), leaves_view(subject)]
+    return []
+
+
+def _numbers(subject: ReportSubject) -> frozenset[str]:
+    return frozenset(column.name for column in subject.predictor.schema.columns if column.kind is Kind.NUMERIC)
+
+
+def _prose(predictor: Predictor) -> str:
+    text = escaped(predictor.describe(), keep="\n")
+    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({len(text):,} letters in all)"

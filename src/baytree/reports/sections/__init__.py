@@ -1,1 +1,0 @@
-"""What stands in each section of a page, as records."""

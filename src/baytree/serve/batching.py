@@ -1,0 +1,82 @@
+"""Requests that come at the same moment are answered together: a model takes hardly longer for eight rows than for one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, NamedTuple
+
+from baytree.data.frames.raw import FEW
+from baytree.serve.cell_values import from_json
+from baytree.serve.json_body import Columns, joined
+from baytree.serve.models import Served
+from baytree.serve.request_body import encoded
+from baytree.serve.responses import predictions
+
+MOST_ROWS = FEW  # that are answered together: of more, products of matrices may round a row otherwise beside others
+
+
+class _Waiting(NamedTuple):
+    columns: Columns
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class BatchQueue:
+    """Requests that wait for the end of this turn of the event loop, by the version of the model that answers them.
+
+    Only requests whose values mean the same beside any other rows are joined.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[Served, list[_Waiting]] = {}
+
+    async def predicted(self, served: Served, columns: Columns) -> dict[str, Any]:
+        """The predictions of these rows."""
+        if not 0 < columns.n_rows <= MOST_ROWS or not served.wanted.is_rowwise(columns):
+            return predicted(served, columns)
+        loop = asyncio.get_running_loop()
+        waiting = self._waiting.setdefault(served, [])
+        if waiting and sum(each.columns.n_rows for each in waiting) + columns.n_rows > MOST_ROWS:
+            self._answer(served)
+            waiting = self._waiting.setdefault(served, [])
+        if not waiting:
+            loop.call_soon(self._answer, served)
+        waiting.append(_Waiting(columns, loop.create_future()))
+        return await waiting[-1].answer
+
+    def _answer(self, served: Served) -> None:
+        waiting = self._waiting.pop(served, [])
+        if len(waiting) == 1 or not _is_answered(served, waiting):
+            for each in waiting:
+                _answer_alone(served, each)
+
+
+def _answer_alone(served: Served, waiting: _Waiting) -> None:
+    if waiting.answer.done():  # its client has left
+        return
+    try:
+        waiting.answer.set_result(predicted(served, waiting.columns))
+    except Exception as error:
+        waiting.answer.set_exception(error)
+
+
+def _is_answered(served: Served, waiting: list[_Waiting]) -> bool:
+    """Whether all could be answered at once; a refusal is of one of them, and the others must not suffer for it."""
+    try:
+        whole = predicted(served, joined([each.columns for each in waiting]))
+    except Exception:
+        return False
+    first = 0
+    for each in waiting:
+        last = first + each.columns.n_rows
+        if not each.answer.done():
+            each.answer.set_result({name: values[first:last] for name, values in whole.items()})
+        first = last
+    return True
+
+
+def predicted(served: Served, columns: Columns) -> dict[str, Any]:
+    """The predictions of these rows, at once."""
+    frame = from_json(served.wanted, columns)
+    table = encoded(served.predictor, frame) if frame.n_rows else None
+    served.watch.see(columns, frame)
+    return predictions(served, table)

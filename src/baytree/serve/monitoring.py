@@ -1,0 +1,240 @@
+"""What is counted while the server runs, and its text for Prometheus.
+
+What the server tells while it runs: a line of JSON for each request and event, without anything of the rows.
+
+Rows that were answered beside those of training: counted on the side, never kept, and only so many a minute.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import sys
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from threading import Lock
+
+import msgspec
+
+from baytree.base.predictor import Predictor
+from baytree.data.frames.raw import RawFrame
+from baytree.drift_detection.batch import Batch
+from baytree.drift_detection.drift import Drift
+from baytree.serve.cell_values import RequiredColumns, from_json
+from baytree.serve.json_body import Columns, joined
+
+SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+Labels = tuple[tuple[str, str], ...]
+
+Sample = tuple[Labels, float]
+
+
+class Metrics:
+    """Requests by route, method and status, their time by route, rows by model, reloads by model and outcome."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        self.seconds: dict[str, list[int]] = {}
+        self.total_seconds: Counter[str] = Counter()
+        self.rows: Counter[str] = Counter()
+        self.reloads: Counter[tuple[str, str]] = Counter()
+
+    def count(self, route: str, method: str, status: int, seconds: float) -> None:
+        """One request is answered."""
+        self.requests[route, method, status] += 1
+        self.total_seconds[route] += seconds  # type: ignore
+        buckets = self.seconds.get(route)
+        if buckets is None:
+            buckets = self.seconds[route] = [0] * (len(SECONDS) + 1)
+        buckets[bisect_left(SECONDS, seconds)] += 1
+
+    def text(self, more: Iterable[str] = ()) -> str:
+        """All counts in the text format of Prometheus, and further families."""
+        requests = [
+            ((("route", route), ("method", method), ("status", str(status))), n)
+            for (route, method, status), n in self.requests.items()
+        ]
+        rows = [((("model", name),), n) for name, n in self.rows.items()]
+        reloads = [((("model", name), ("outcome", outcome)), n) for (name, outcome), n in self.reloads.items()]
+        parts = [
+            family("baytree_requests_total", "counter", "Requests that were answered.", requests),
+            self._times(),
+            family("baytree_rows_total", "counter", "Rows that were answered for.", rows),
+            family("baytree_reloads_total", "counter", "Model files that were read again.", reloads),
+        ]
+        return "".join([*parts, *more])
+
+    def _times(self) -> str:
+        name, lines = "baytree_request_seconds", []
+        for route, buckets in self.seconds.items():
+            reached = 0
+            for bound, n in zip((*map(str, SECONDS), "+Inf"), buckets, strict=True):
+                reached += n
+                lines.append(_line(f"{name}_bucket", (("route", route), ("le", bound)), reached))
+            lines.append(_line(f"{name}_sum", (("route", route),), self.total_seconds[route]))
+            lines.append(_line(f"{name}_count", (("route", route),), reached))
+        return _head(name, "histogram", "Time from the first byte of a request to its answer.") + "".join(lines)
+
+
+def family(name: str, kind: str, told: str, samples: Iterable[Sample]) -> str:
+    """One metric and its samples.
+
+    >>> print(family("rows", "counter", "Rows.", [((("model", "a"),), 3)]), end="")
+    # HELP rows Rows.
+    # TYPE rows counter
+    rows{model="a"} 3
+    """
+    return _head(name, kind, told) + "".join(_line(name, labels, value) for labels, value in samples)
+
+
+def labels_of(named: Mapping[str, str]) -> Labels:
+    """Labels by name."""
+    return tuple(named.items())
+
+
+def _head(name: str, kind: str, told: str) -> str:
+    return f"# HELP {name} {told}\n# TYPE {name} {kind}\n"
+
+
+def _line(name: str, labels: Labels, value: float) -> str:
+    inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
+    return f"{name}{{{inside}}} {value:.10g}\n" if labels else f"{name} {value:.10g}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+class Log:
+    """Write lines to a file descriptor, standard error by default, and never wait for it.
+
+    A line that would have to wait (a pipe that nobody reads, a stopped terminal) or cannot be written (a closed pipe, a full
+    disk) is dropped and counted. A line is shorter than PIPE_BUF, so a pipe that is writable takes it whole.
+    """
+
+    def __init__(self, descriptor: int | None = None):
+        self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
+        self.n_dropped = 0
+        self._poll = None
+        if hasattr(select, "poll"):  # Windows has none
+            self._poll = select.poll()
+            self._poll.register(self._descriptor, select.POLLOUT)
+
+    def write(self, event: str, **told: str | int | float | None) -> None:
+        """One line: the time, what happened, and what is known of it."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        known = {key: value for key, value in told.items() if value is not None}
+        line = msgspec.json.encode({"time": now, "event": event, **known}) + b"\n"
+        try:
+            if self._poll is None or self._poll.poll(0):
+                os.write(self._descriptor, line)
+                return
+        except OSError:
+            pass
+        self.n_dropped += 1
+
+
+class LogHandler(logging.Handler):
+    """Send records of Python's logging to a `Log`: only where they come from, since their text may hold values."""
+
+    def __init__(self, log: Log):
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        place = f"{record.module}:{record.lineno}"
+        self._log.write("message", level=record.levelname.lower(), logger=record.name, place=place)
+
+
+MOST_A_MINUTE = 20_000  # rows that are counted
+
+_TOGETHER = 2048  # rows of small requests that are counted at once: one by one they would take longer than their answers
+
+
+class DriftMonitor:
+    """What the rows of one version of a model looked like since it went live; nothing where the model keeps no profile."""
+
+    def __init__(self, predictor: Predictor, wanted: RequiredColumns):
+        self._predictor, self._wanted = predictor, wanted
+        self._waiting: list[Columns] = []
+        self._n_waiting = 0
+        self._batch: Batch | None = None
+        self._minute, self._n = 0, 0
+        self._lock = Lock()
+
+    def see(self, columns: Columns, frame: RawFrame) -> None:
+        """Counts a few rows: later, together with others, unless their values would be read otherwise beside those."""
+        if not columns.n_rows or not self._has_room(columns.n_rows):
+            return
+        if not self._wanted.is_rowwise(columns):
+            self._add(frame)
+            return
+        with self._lock:
+            self._waiting.append(columns)
+            self._n_waiting += columns.n_rows
+        if self._n_waiting >= _TOGETHER:
+            self._count_waiting()
+
+    def see_all(self, frame: RawFrame) -> None:
+        """Counts many rows, at once."""
+        if frame.n_rows and self._has_room(frame.n_rows):
+            self._add(frame)
+
+    def drift(self) -> Drift | None:
+        """What has changed so far; None where nothing was counted."""
+        self._count_waiting()
+        return None if self._batch is None else Drift(self._predictor, self._batch)
+
+    def _has_room(self, n_rows: int) -> bool:
+        if self._predictor.profile is None:
+            return False
+        minute = int(time.monotonic() // 60)
+        if minute != self._minute:
+            self._minute, self._n = minute, 0
+        self._n += n_rows
+        return self._n <= MOST_A_MINUTE
+
+    def _count_waiting(self) -> None:
+        with self._lock:
+            waiting, self._waiting, self._n_waiting = self._waiting, [], 0
+        if waiting:
+            self._add(from_json(self._wanted, joined(waiting)))
+
+    def _add(self, frame: RawFrame) -> None:
+        batch = Batch.of(self._predictor, frame)
+        with self._lock:
+            self._batch = batch if self._batch is None else self._batch + batch
+
+
+def families(drifts: Iterable[tuple[str, Drift]]) -> str:
+    """The drift of models by their names, for Prometheus."""
+    rows: list[Sample] = []
+    unlike: list[Sample] = []
+    columns: dict[str, list[Sample]] = {name: [] for name in _TOLD}
+    for model, drift in drifts:
+        rows.append(((("model", model),), drift.n_rows))
+        unlike.append(((("model", model),), drift.unlike))
+        for column in drift.columns:
+            labels = (("model", model), ("column", column.column))
+            for name, samples in columns.items():
+                samples.append((labels, float(getattr(column, name))))
+    told = [family(f"baytree_drift_{_TOLD[name][0]}", "gauge", _TOLD[name][1], each) for name, each in columns.items()]
+    head = family("baytree_drift_rows", "gauge", "Rows that are compared with those of training.", rows)
+    return "".join(
+        [head, family("baytree_drift_unlike_share", "gauge", "Rows with a value beyond all of training.", unlike), *told]
+    )
+
+
+_TOLD = {
+    "distance": ("distance", "How far a column is from its distribution in training, 0 to 1."),
+    "missing": ("missing_share", "Missing values of a column."),
+    "new": ("new_level_share", "Cells of a column with a level that training did not have."),
+    "is_alarming": ("alarm", "Whether a column has changed by more than chance."),
+    "effect": ("effect", "By how much the change of a column changes the answers."),
+}

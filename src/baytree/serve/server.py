@@ -1,0 +1,189 @@
+"""The server as a process: its socket, its signals, and the files that it watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import uvicorn
+from uvicorn.server import ServerState
+
+from baytree.serve.app import App
+from baytree.serve.connections import Connection, State
+from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
+from baytree.serve.models import Models
+from baytree.serve.monitoring import Log, LogHandler
+
+WATCHED = 1.0  # seconds between two looks at the files
+
+_REQUESTS_UNDER_WAY = 0.25  # seconds in which a client that was just answered may still send its next request
+
+_WAITING = 4096  # connections that the system may hold until they are taken
+
+_TAKEN = 4  # connections that are taken before others are served again
+
+
+def read_token(path: Path) -> str:
+    """The token in a file, without the blanks around it."""
+    token = path.read_text(encoding="utf-8").strip()
+    if not token or not token.isascii() or any(letter.isspace() for letter in token):
+        raise ValueError(f"{path}: holds no token; write one line of letters and digits into it")
+    return token
+
+
+def run(
+    paths: Iterable[Path],
+    host: str,
+    port: int,
+    token: str | None,
+    announce: Callable[[str], object],
+    least: float | None = None,
+) -> None:
+    """Serves until it is told to stop; `announce` is called with the address once it listens.
+
+    Classes of less than the `least` probability are not told.
+    """
+    models, log = Models(paths, least), Log()
+    # uvicorn, asyncio and warnings would write to standard error themselves, and wait for it
+    logging.basicConfig(handlers=[LogHandler(log)], force=True)
+    logging.captureWarnings(True)
+    with _listening(host, port) as listener:
+        address = listener.getsockname()
+        shown = f"[{address[0]}]" if listener.family == socket.AF_INET6 else address[0]
+        asyncio.run(_serve(models, log, token, listener, lambda: announce(f"http://{shown}:{address[1]}")))
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that is made with its protocol: without it asyncio leaves Nagle's algorithm on, 40 ms an answer."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        yield listener
+
+
+def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
+    """Yield the connections that the system holds for a listener, until there is none."""
+    while True:
+        try:
+            yield listener.accept()[0]
+        except OSError:
+            return
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server without signals of its own: it would end the process by the signal that stopped it."""
+
+    def __init__(self, config: uvicorn.Config, app: App):
+        super().__init__(config)
+        self._state = State()
+        self.server_state: ServerState = self._state
+        self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listens; asyncio takes as many connections at once as it lets wait, so more may wait from here on."""
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(_WAITING)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        """Lets what was started finish."""
+        self._app.is_stopping = self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer every request that has reached this machine, each with `Connection: close`, and close what is idle.
+
+        uvicorn closes at once: clients whose connection was not yet accepted, or whose next request was not yet read, would
+        be reset.
+        """
+        waiting = [connection for listener in sockets or [] for connection in _accept_all(listener)]
+        for server in self.servers:
+            server.close()
+        loop, config = asyncio.get_running_loop(), self.config
+        for connection in waiting:
+            protocol = Connection(config=config, server_state=self._state, app_state={}, _loop=loop)
+            await loop.connect_accepted_socket(lambda protocol=protocol: protocol, connection)
+        until = loop.time() + _REQUESTS_UNDER_WAY
+        while self.server_state.connections and loop.time() < until:
+            await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+
+async def _serve(
+    models: Models, log: Log, token: str | None, listener: socket.socket, announce: Callable[[], object]
+) -> None:
+    app = App(models, log, token)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=_TAKEN,
+            h11_max_incomplete_event_size=2 * MOST_HEADER_BYTES,
+            timeout_graceful_shutdown=STOP_SECONDS,
+        ),
+        app,
+    )
+    asked = asyncio.Event()
+    _on_signal("SIGTERM", server.stop)
+    _on_signal("SIGINT", server.stop)
+    _on_signal("SIGHUP", asked.set)
+    watching = asyncio.create_task(_watch(app, asked))
+    serving = asyncio.create_task(server.serve([listener]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.001)
+    for served in models:
+        log.write("loaded", model=served.name, version=served.version)
+    gc.freeze()  # what is loaded stays: collections need not look at it again
+    announce()
+    await serving
+    watching.cancel()
+
+
+def _on_signal(name: str, act: Callable[[], object]) -> None:
+    """Lets a signal act, where the system has it."""
+    number = getattr(signal, name, None)
+    if number is None:
+        return
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(number, act)
+    except NotImplementedError:  # the loops of Windows have none
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
+
+
+async def _watch(app: App, asked: asyncio.Event) -> None:
+    """Reads files again when they change, or all of them when asked to."""
+    loop, models = asyncio.get_running_loop(), app.serving.models
+    while True:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), WATCHED)
+        names = models.names if asked.is_set() else models.map_partitions()
+        asked.clear()
+        for name in names:
+            outcome = await loop.run_in_executor(app.threads, _reloaded, models, name)
+            app.serving.metrics.reloads[name, outcome] += 1
+            app.log.write("reload", model=name, version=models[name].version, outcome=outcome)
+
+
+def _reloaded(models: Models, name: str) -> str:
+    try:
+        return "changed" if models.reload(name) else "same"
+    except Exception:  # a file that is gone, damaged or half written: the model stays as it was
+        return "failed"

@@ -1,1 +1,0 @@
-"""A tree as a person sees it: text, cards, SVG and DOT, all of records."""

@@ -1,0 +1,250 @@
+"""Statistics: values made from rows. Those of parts add up to those of the whole, and can be taken away again.
+
+Every field is an array, a statistic or a tuple of them. All rest on `ExactSum`: sums of doubles without rounding,
+so neither the order of rows, nor the boundaries of parts, nor the number of threads can change one bit of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.parallel.threads import free
+
+BITS = 32  # of a limb
+
+_MASK = (1 << BITS) - 1
+
+_MANY = 1 << 15  # limbs that are worth threads
+
+_UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numbers/exact.hpp
+
+
+class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An array of exact numbers in base 2^32: the limb at `low` first, the last limb signed.
+
+    The window of limbs is always the smallest one, so equal sums are equal arrays.
+
+    >>> a = ExactSum.of(np.array([0.1, 1e300])); b = ExactSum.of(np.array([0.2, 1.0]))
+    >>> ((a + b) - b) == a
+    True
+    """
+
+    limbs: np.ndarray  # int64 [..., width]
+    low: int = _UNIT
+
+    def __post_init__(self) -> None:
+        if self.limbs.dtype != np.int64 or self.limbs.ndim < 1 or self.limbs.shape[-1] < 1:
+            raise ValueError("the limbs of an exact sum are 64-bit integers, at least one per number")
+        if not 0 <= self.low <= self.low + self.limbs.shape[-1] <= 256:
+            raise ValueError("an exact sum lies outside the range of doubles")
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Self:
+        """The exact numbers equal to these doubles or integers."""
+        values = np.asarray(values)
+        if values.dtype.kind in "iu":
+            if values.size and _is_digit(values):
+                return cls.normalized(values.astype(np.int64, copy=False)[..., None], _UNIT)
+            return cls.normalized(np.stack([values & _MASK, values >> BITS], axis=-1).astype(np.int64), _UNIT)
+        fraction, exponent = np.frexp(values)
+        integer = np.ldexp(fraction, 53).astype(np.int64)
+        position = exponent.astype(np.int64) - 53 + BITS * _UNIT  # of the lowest bit, counted from limb 0
+        limbs = np.zeros((*values.shape, 256), np.int64)
+        # two halves of 26 and 27 bits, so that a shift within a limb stays inside 64 bits
+        for half, place in ((integer & ((1 << 26) - 1), position), (integer >> 26, position + 26)):
+            limb = (place // BITS)[..., None]
+            shifted = (half << (place % BITS))[..., None]
+            np.put_along_axis(limbs, limb, np.take_along_axis(limbs, limb, -1) + shifted, -1)
+        return cls.normalized(limbs, 0)
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...]) -> Self:
+        """Exact zeros."""
+        return cls(np.zeros((*shape, 1), np.int64))
+
+    @classmethod
+    def normalized(cls, limbs: np.ndarray, low: int) -> Self:
+        """The canonical form of limbs of any size below 2^62."""
+        if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # a short way for counts: nothing to carry
+            return cls(limbs, low)
+        n_threads = free() if limbs.size >= _MANY else 1
+        cells, low = _core.carried(np.ascontiguousarray(limbs).reshape(-1, limbs.shape[-1]), low, n_threads)
+        return cls(cells.reshape(*limbs.shape[:-1], cells.shape[1]), low)
+
+    @property
+    def cells(self) -> np.ndarray:
+        """The limbs of all numbers, one after another: int64 [n_numbers, width]."""
+        return np.ascontiguousarray(self.limbs.reshape(-1, self.limbs.shape[-1]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array of numbers."""
+        return self.limbs.shape[:-1]
+
+    def __add__(self, other: Self) -> Self:
+        left, right, low = _aligned(self, other)
+        return type(self).normalized(left + right, low)
+
+    def __sub__(self, other: Self) -> Self:
+        left, right, low = _aligned(self, other)
+        return type(self).normalized(left - right, low)
+
+    def scale(self, factor: int) -> Self:
+        """The numbers times a whole one below 2^29."""
+        return type(self).normalized(self.limbs * factor, self.low)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactSum) and self.low == other.low and np.array_equal(self.limbs, other.limbs)
+
+    def __hash__(self) -> int:
+        return hash((self.low, self.limbs.tobytes()))
+
+    def integers(self) -> list[int]:
+        """The numbers, flattened, as Python integers in units of 2^(32 (low − 101))."""
+        flat = self.cells
+        body = flat[:, :-1].astype("<u4")
+        top = flat[:, -1].tolist()
+        size = 4 * body.shape[1]
+        raw = np.ascontiguousarray(body).tobytes()
+        shift = BITS * body.shape[1]
+        return [int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)]
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raises an error unless the numbers have this shape and every limb is a digit."""
+        if self.shape != shape:
+            raise ValueError(f"exact sums of shape {self.shape} stand where {shape} is due")
+        digits, top = self.limbs[..., :-1], self.limbs[..., -1]
+        if (digits < 0).any() or (digits > _MASK).any() or (np.abs(top) > 1 << (BITS - 1)).any():
+            raise ValueError("the limbs of an exact sum are out of range")
+
+    @property
+    def exponent(self) -> int:
+        """The power of two that is the unit of `integers`."""
+        return BITS * (self.low - _UNIT)
+
+    def rounded(self, exponent: int = 0) -> np.ndarray:
+        """The numbers times 2^−exponent as doubles: exact below 2^53, else the nearest but for the last bit."""
+        width = self.limbs.shape[-1]
+        if width == 1:  # counts, mostly in units of 1
+            unit = self.exponent - exponent
+            return np.ldexp(self.limbs[..., 0], unit) if unit else self.limbs[..., 0].astype(np.float64)
+        if width > 30:  # too wide for doubles in between: by whole numbers
+            values = [quotient(n, 1, self.exponent - exponent) for n in self.integers()]
+            return np.array(values).reshape(self.shape)
+        value = np.zeros(self.shape)
+        for k in reversed(range(width)):  # from the top, where the sign cancels without rounding
+            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), BITS * (k - width))
+        return np.ldexp(value, self.magnitude - exponent)
+
+    @property
+    def magnitude(self) -> int:
+        """A power of two that no number reaches."""
+        return BITS * (self.low + self.limbs.shape[-1] - _UNIT)
+
+    def summed(self) -> Self:
+        """The sum over the first axis, which stays with length 1."""
+        return type(self).normalized(self.limbs.sum(axis=0, keepdims=True), self.low)
+
+    def take(self, index: np.ndarray, axis: int = 0) -> Self:
+        """The numbers at these places along an axis; −1 gives zero."""
+        index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)
+        taken = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
+        taken[index >= 0] = limbs[index[index >= 0]]
+        return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
+
+
+def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:
+    """The numbers as doubles times 2^−exponent: weights near the end of the doubles are brought back."""
+    exponent = max(0, cells.magnitude - 900)
+    return cells.rounded(exponent), exponent
+
+
+def times_limbs(statistic: Any, limbs: int) -> Any:
+    """The same statistic had every weight been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
+    if isinstance(statistic, ExactSum):
+        return ExactSum(statistic.limbs, statistic.low + limbs) if statistic.limbs.any() else statistic
+    if isinstance(statistic, tuple):
+        return tuple(times_limbs(part, limbs) for part in statistic)
+    if isinstance(statistic, msgspec.Struct):
+        fields = statistic.__struct_fields__
+        return msgspec.structs.replace(statistic, **{name: times_limbs(getattr(statistic, name), limbs) for name in fields})
+    return statistic
+
+
+def is_of_rows(statistic: object) -> bool:
+    """Whether any rows could have this statistic. What is left is none once rows are taken away that were never in it."""
+    if isinstance(statistic, ExactSum):  # of weights, or of weighted numbers that are not negative
+        return not (statistic.limbs[..., -1] < 0).any()
+    if hasattr(statistic, "is_of_rows"):  # it knows better than its fields do
+        return statistic.is_of_rows()
+    if isinstance(statistic, tuple):
+        return all(is_of_rows(part) for part in statistic)
+    if isinstance(statistic, msgspec.Struct):
+        return all(is_of_rows(getattr(statistic, name)) for name in statistic.__struct_fields__)
+    return True
+
+
+def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> ExactSum:
+    """The sum of the numbers of all parts that fall to each place, along the first axis."""
+    low = min(part.low for part, _ in parts)
+    high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
+    limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
+    width = int(np.prod(limbs.shape[1:]))  # told, since of no places it could not be found
+    totals = limbs.reshape(n_places, width)
+    for part, place in parts:
+        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), width))
+    return ExactSum.normalized(limbs, low)
+
+
+def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:
+    """Exact sums side by side along an axis."""
+    low = min(part.low for part in sums)
+    high = max(part.low + part.limbs.shape[-1] for part in sums)
+    windows = [_window(part, low, high + 1) for part in sums]
+    return ExactSum.normalized(np.concatenate(windows, axis), low)
+
+
+def quotient(numerator: int, denominator: int, exponent: int) -> float:
+    """numerator / denominator · 2^exponent, correctly rounded."""
+    if not denominator:
+        return float("nan")
+    try:
+        return (numerator << exponent) / denominator if exponent >= 0 else numerator / (denominator << -exponent)
+    except OverflowError:
+        return float("inf") if numerator > 0 else float("-inf")
+
+
+def _is_digit(values: np.ndarray) -> bool:
+    return bool(values.min() >= -(1 << (BITS - 1)) and values.max() < 1 << (BITS - 1))
+
+
+def _aligned(left: ExactSum, right: ExactSum) -> tuple[np.ndarray, np.ndarray, int]:
+    low = min(left.low, right.low)
+    high = max(left.low + left.limbs.shape[-1], right.low + right.limbs.shape[-1])
+    return _window(left, low, high), _window(right, low, high), low
+
+
+def _window(part: ExactSum, low: int, high: int) -> np.ndarray:
+    limbs = np.zeros((*part.shape, high - low), np.int64)
+    first = part.low - low
+    limbs[..., first : first + part.limbs.shape[-1]] = part.limbs
+    return limbs
+
+
+def _trimmed(limbs: np.ndarray, low: int) -> tuple[np.ndarray, int]:
+    """The smallest window: zero limbs below and mere extensions of the sign above are cut off."""
+    if not limbs.any():
+        return np.zeros((*limbs.shape[:-1], 1), np.int64), _UNIT
+    while limbs.shape[-1] > 1:
+        below = limbs[..., -2]
+        is_negative = below >> (BITS - 1)
+        if not np.array_equal(limbs[..., -1], -is_negative):
+            break
+        limbs = np.concatenate([limbs[..., :-2], (below - (is_negative << BITS))[..., None]], axis=-1)
+    first = int(np.argmax(limbs.reshape(-1, limbs.shape[-1]).any(axis=0)))
+    return np.ascontiguousarray(limbs[..., first:]), low + first

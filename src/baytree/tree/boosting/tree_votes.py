@@ -1,0 +1,214 @@
+"""C5.0's trees as one model: a single tree answers by itself, several vote, each for its class as surely as it can.
+
+Votes: who wins, what they come to, and the ledger that tells them one by one.
+
+Soft thresholds as the program prints and reads them: in float32, which tells near a threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from baytree.base.model import Evidence, Explanation
+from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
+from baytree.display.terminal import quoted
+from baytree.summary.tree import TreeSummary, TrialsSummary
+from baytree.tree.model import routing
+from baytree.tree.model.tree import C50Tree, Tree
+from baytree.tree.search.c50 import told_counts
+from baytree.uncertainty.intervals import no_interval, proportion_intervals, proportion_moments
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+FINE = 2.0**40  # parts of 1 in which soft shares are compared: the order in which they are summed must not break a tie
+
+
+class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree_trials"):
+    """The trees of the trials, in their order."""
+
+    trees: tuple[C50Tree, ...]
+    usage: np.ndarray  # float64 [n_columns], the share of the training rows for which a column's value was read
+    costs: np.ndarray | None = None  # float64 [n_classes (predicted), n_classes (true)]
+    soft: tuple[np.ndarray, ...] = ()  # float64 [n_nodes, 4] of each tree: low, middle, high, grid of its soft thresholds
+
+    def predict(self, table: Table) -> np.ndarray:
+        """float64 [n_rows, n_classes]: the shares of the leaf, smoothed; of several trees their shares of the votes."""
+        if len(self.trees) == 1:
+            return self._shares(0, table)[1]
+        return shares_of(self._votes(table))
+
+    def predict_codes(self, table: Table) -> np.ndarray:
+        """int64 [n_rows]: the class of most weight, or of least expected cost; a tie goes to that of all rows."""
+        if len(self.trees) == 1:
+            return self._choices(self._shares(0, table)[0])
+        return leading(self._votes(table), self.first_class)
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the share of each class in the leaf of a single tree. [n_rows, n_classes, 2]"""
+        if len(self.trees) > 1:
+            raise no_interval("votes of boosted trees are no shares of rows, so they have no interval; set trials=1")
+        mean, variance = proportion_moments(told_counts(self.trees[0])[0])
+        soft = self.soft[0] if self.soft else None
+        found = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
+        n_classes = mean.shape[1]
+        return proportion_intervals(found[:, :n_classes], found[:, n_classes:], level)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """The ledger of each row: what each test changed, or the votes."""
+        if len(self.trees) == 1:
+            return routing.explained(self.trees[0], table, self.predict(table))
+        each = [self._trial(k, table) for k in range(len(self.trees))]
+        return vote_ledgers(table, named_trials(table, each), shares_of(np.sum([votes for votes, _ in each], axis=0)))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The trees as an expression of the raw columns."""
+        from baytree.tree.boosting.formula import tree_trials
+
+        return tree_trials(self, schema)
+
+    def node_distribution(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """What an interview reads of a single tree with sharp thresholds, as `Tree.node_distribution`; else None."""
+        if len(self.trees) > 1 or self.soft:
+            return None
+        counts, weight = told_counts(self.trees[0])
+        smooth = (counts + prior(self.trees[0])) / (weight + 1.0)[:, None]
+        return self.trees[0].weight / self.trees[0].weight[0], smooth / smooth.sum(axis=1, keepdims=True)
+
+    def summary(self, schema: Schema) -> TreeSummary | TrialsSummary:
+        """The trees as records, one by one."""
+        told = tuple(tree.summary(schema) for tree in self.trees)
+        return told[0] if len(told) == 1 else TrialsSummary(schema.target.name, told)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every tree fits the schema, and every array the trees."""
+        n = len(schema.classes)
+        for tree in self.trees:
+            tree.check(schema)
+        if not self.trees or self.usage.shape != (len(schema),):
+            raise ValueError("the trials have no tree, or their columns are not those of the schema")
+        if self.costs is not None and self.costs.shape != (n, n):
+            raise ValueError("the costs are not those of the classes")
+        if self.soft and [bounds.shape for bounds in self.soft] != [(len(tree), 4) for tree in self.trees]:
+            raise ValueError("the bounds of soft thresholds are not those of the trees")
+
+    @property
+    def title(self) -> str:
+        """What the model is."""
+        return "decision tree" if len(self.trees) == 1 else f"{len(self.trees)} decision trees that vote"
+
+    @property
+    def first_class(self) -> int:
+        """The class of all rows, which wins ties."""
+        return int(self.trees[0].prediction[0])
+
+    def _votes(self, table: Table) -> np.ndarray:
+        return np.sum([self._trial(k, table)[0] for k in range(len(self.trees))], axis=0)
+
+    def _trial(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [n_rows, n_classes] and int64 [n_rows]: how surely tree k votes for which class."""
+        plain, smooth = self._shares(k, table)
+        choice = self._choices(plain, int(self.trees[k].prediction[0]))
+        return votes_for(choice, self._confidence(plain, smooth, choice), plain.shape[1]), choice
+
+    def _confidence(self, plain: np.ndarray, smooth: np.ndarray, choice: np.ndarray) -> np.ndarray:
+        rows = np.arange(len(choice))
+        if self.costs is None:
+            return smooth[rows, choice]
+        expected = plain @ self.costs.T
+        total = expected.sum(axis=1)
+        return 1.0 - np.divide(expected[rows, choice], total, out=np.zeros(len(total)), where=total > 0)
+
+    def _shares(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [n_rows, n_classes], twice: the shares where a row comes to rest, and the same smoothed by one row."""
+        tree = self.trees[k]
+        found = routing.mixtures(tree, table, told(tree), self.soft[k] if self.soft else None)
+        plain, weight = found[:, :-1], found[:, -1:]
+        smooth = (weight * plain + prior(tree)) / (weight + 1.0)
+        return plain, smooth / smooth.sum(axis=1, keepdims=True)
+
+    def _choices(self, plain: np.ndarray, first: int | None = None) -> np.ndarray:
+        plain = np.rint(plain * FINE) if self.soft else plain
+        if self.costs is None:
+            return leading(plain, self.first_class if first is None else first)
+        return np.argmin(np.where(plain > 0, plain @ self.costs.T, np.inf), axis=1)
+
+
+def told(tree: Tree) -> np.ndarray:
+    """float64 [n_nodes, n_classes + 1]: the class shares that each node answers with, and the weight behind them."""
+    counts, weight = told_counts(tree)
+    return np.column_stack([counts / weight[:, None], weight])
+
+
+def prior(tree: Tree) -> np.ndarray:
+    """float64 [n_classes]: the class shares of all rows."""
+    counts, weight = told_counts(tree)
+    return counts[0] / weight[0]
+
+
+def votes_for(choice: np.ndarray, confidence: np.ndarray, n_classes: int) -> np.ndarray:
+    """float64 [n_rows, n_classes]: each row's confidence in its class."""
+    votes = np.zeros((len(choice), n_classes))
+    votes[np.arange(len(choice)), choice] = confidence
+    return votes
+
+
+def leading(votes: np.ndarray, first: int) -> np.ndarray:
+    """int64 [n_rows]: the class with most votes; `first` unless another has more."""
+    return np.where(votes.max(axis=1) > votes[:, first], np.argmax(votes, axis=1), first)
+
+
+def shares_of(votes: np.ndarray) -> np.ndarray:
+    """float64 [n_rows, n_classes]: the votes as shares of their sum."""
+    total = votes.sum(axis=1, keepdims=True)
+    return np.divide(votes, total, out=np.full(votes.shape, 1.0 / votes.shape[1]), where=total > 0)
+
+
+Lines = list[tuple[str, list[str], np.ndarray]]  # of each voter: its name, what it says of each row, its votes
+
+
+def named_trials(table: Table, trials: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lines:
+    """The trials by number, with the class that each of them votes for."""
+    classes = [quoted(label) for label in table.schema.classes]
+    return [(f"trial {k}", [classes[code] for code in choice], votes) for k, (votes, choice) in enumerate(trials, 1)]
+
+
+def vote_ledgers(table: Table, lines: Lines, probability: np.ndarray) -> list[Explanation]:
+    """One ledger per row: who voted, for what, and how much; who did not vote is not named."""
+    classes, start = tuple(table.schema.classes), np.zeros(probability.shape[1])
+    return [
+        Explanation(classes, start, tuple(_cast(lines, row)), probability[row], "votes") for row in range(len(probability))
+    ]
+
+
+def _cast(lines: Lines, row: int) -> list[Evidence]:
+    return [Evidence(name, says[row], votes[row]) for name, says, votes in lines if votes[row].any()]
+
+
+def soft_cuts(low: np.ndarray, cut: np.ndarray, high: np.ndarray, is_inner: np.ndarray) -> np.ndarray:
+    """float64 [n_nodes, 4]: low bound, middle, high bound, and the grid that numbers are rounded to; zeros elsewhere."""
+    soft = np.zeros((len(cut), 4))
+    for node in np.flatnonzero(is_inner & np.isfinite(cut)):
+        soft[node] = _soft_cut(float(low[node]), float(cut[node]), float(high[node]))
+    return soft
+
+
+def _soft_cut(low: float, cut: float, high: float) -> tuple[float, float, float, float]:
+    """Bounds to seven digits, the middle to eight, and the gap between float32 numbers at the low bound.
+
+    A number that equals the low bound must do so after rounding: the middle may be there too.
+    """
+    bounds = [_single(low, 7), _single(cut, 8), _single(high, 7)]
+    if not np.isfinite(bounds).all() or not bounds[0] <= bounds[1] <= bounds[2]:
+        return low, cut, high, 0.0  # float32 cannot hold them
+    return bounds[0], bounds[1], bounds[2], float(np.spacing(np.float32(abs(bounds[0]))))
+
+
+def _single(value: float, digits: int) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(f"{value:.{digits}g}"))

@@ -1,0 +1,1 @@
+"""Tree/growing/__init__.py."""

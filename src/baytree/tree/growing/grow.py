@@ -1,0 +1,172 @@
+"""Rows and a policy in, a tree out. A policy is answered by one of three searches; `grow` is the only entry to them.
+
+*Sorted*: two branches, exact thresholds. *Fractional*: cases that are fractions of a row, which follows several branches or
+weighs no whole number. *Counted*: codes of levels, ranks and numbers by the counts of their classes, merged or each on its
+own.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.data.encoding.table import Table
+from baytree.engine.partitions import Partitions
+from baytree.folds.content_folds import RepeatedRows, held_out_proportion, row_keys
+from baytree.parallel import threads
+from baytree.tree.growing.cart import drop_empty_rows, grow_cart
+from baytree.tree.growing.trace import candidates, describe_candidates, trace_of
+from baytree.tree.inspection.node_records import splits
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.class_costs import EQUAL, ClassCosts, ClassWeighting, equal_costs
+from baytree.tree.policy.policy import SUITS, Branching, Criterion, Missing, Policy, ReducedError, ReferenceProgram
+from baytree.tree.pruning.cost_complexity import prune_to_n_leaves, with_complexity
+from baytree.tree.search import fractional
+from baytree.tree.search.c50 import grow_c50
+from baytree.tree.search.counted.chaid import grow_merged
+from baytree.tree.search.counted.column_tests import describe_column_test
+from baytree.tree.search.counted.multiway import grow_multiway_classes, grow_multiway_numbers
+from baytree.tree.search.fractional import prune_nodes
+from baytree.tree.search.fractional_tree import tree_of
+from baytree.tree.search.oblique.growth import grow_with_sums
+from baytree.tree.search.sorted import grow_sorted
+
+
+class SearchKind(StrEnum):
+    """How the splits of a tree are found."""
+
+    SORTED = "sorted"
+    FRACTIONAL = "fractional"
+    COUNTED = "counted"
+
+
+class Grown(msgspec.Struct, frozen=True):
+    """A tree, the search that found it, and every candidate of every node where that was asked for."""
+
+    model: Tree
+    search: SearchKind
+    trace: list[dict[str, Any]]
+
+
+def search_of(policy: Policy) -> SearchKind:
+    """The search that answers a policy.
+
+    >>> from baytree.tree.policy.algorithms import POLICIES
+    >>> {name: search_of(POLICIES[name]).value for name in ("C4.5", "CART", "CHAID")}
+    {'C4.5': 'fractional', 'CART': 'sorted', 'CHAID': 'counted'}
+    """
+    if policy.branching is Branching.BINARY:
+        return SearchKind.SORTED
+    if policy.branching is Branching.MERGE or policy.criterion is Criterion.SSE or _takes_whole_rows(policy):
+        return SearchKind.COUNTED
+    return SearchKind.FRACTIONAL
+
+
+def _takes_whole_rows(policy: Policy) -> bool:
+    """Whether a tree of classes has a branch for each level, of which a row takes one, by arithmetic of our own."""
+    is_open = policy.branching is Branching.MULTIWAY and policy.arithmetic is ReferenceProgram.OWN and not policy.pruning
+    return is_open and policy.missing is not Missing.FRACTIONAL and not SUITS[policy.criterion].numbers
+
+
+def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, traces: bool = False) -> Grown:
+    """The tree that a policy grows, and prunes, on these rows; `traces` keeps what every column could have done.
+
+    The counted search asks for counts, one round per level. Exact thresholds and fractions of rows need the rows themselves:
+    they are gathered here, and nowhere else.
+    """
+    search = search_of(policy)
+    if _takes_whole_rows(policy) and not _counts_rows(rows):
+        search = SearchKind.FRACTIONAL
+    if search is SearchKind.SORTED:
+        model, trace = _sorted(rows.gather(), policy, weighing, rows.n_jobs, traces)
+    elif search is SearchKind.FRACTIONAL:
+        model, trace = _fractional(rows.gather(), policy, rows.n_jobs, traces)
+    elif policy.criterion is Criterion.SSE and policy.branching is not Branching.MERGE:
+        model, trace = _multiway_numbers(rows.gather(), policy, rows.n_jobs, traces)
+    else:
+        model, trace = _counted(rows, policy, traces)
+    return Grown(model, search, trace)
+
+
+def _counts_rows(rows: Partitions) -> bool:
+    """Whether sums of weights are exact, and so the same in any order."""
+    seen = rows.map_reduce(RepeatedRows.of, rows_per_part=None)
+    return seen.is_unweighted or (seen.is_whole and seen.total <= _EXACT)
+
+
+_EXACT = 2.0**53
+
+Found = tuple[Tree, list[dict[str, Any]]]
+
+
+def _sorted(table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int | None, traces: bool) -> Found:
+    if policy.arithmetic is ReferenceProgram.RPART:
+        tree = grow_cart(table, policy, weighing, n_jobs)
+        if not traces:
+            return tree, []
+        table = drop_empty_rows(table, policy)
+        costs = weighing.of(table)
+    else:
+        costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
+        grown = grow_sorted if policy.split_columns == 1 else grow_with_sums
+        tree = with_complexity(grown(table, policy, costs, n_jobs))
+        tree = _with_leaves(tree, policy.stopping.max_leaves)
+    return tree, _stumps(tree, table, policy, costs) if traces else []
+
+
+def _with_leaves(tree: Tree, most: int | None) -> Tree:
+    return tree if most is None else prune_to_n_leaves(tree, most)
+
+
+def _stumps(tree: Tree, table: Table, policy: Policy, costs: ClassCosts) -> list[dict[str, Any]]:
+    return candidates(tree, table, policy, lambda here, once: grow_sorted(here, once, costs, 1))
+
+
+def _fractional(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
+    fractional.refuse(policy)
+    if policy.arithmetic is ReferenceProgram.C50:
+        return grow_c50(table, policy, threads.count(n_jobs)), []
+    rows, held_out = fractional.rows_of(table, policy.arithmetic), _held_out(table, policy)
+    inside = rows if held_out is None else rows.weighed(1.0 - held_out)
+    growth = fractional.grow_nodes(inside, table.n_classes, policy, threads.count(n_jobs), traces)
+    outside = None if held_out is None or not held_out.any() else rows.weighed(held_out)
+    prune_nodes(growth, policy, inside, outside)
+    if policy.branching is Branching.GROUPED and held_out is None:
+        growth = _with_shown_groups(growth)
+    return with_complexity(tree_of(growth, policy)), trace_of(growth, table.schema) if traces else []
+
+
+def _held_out(table: Table, policy: Policy) -> np.ndarray | None:
+    """float64 [n_rows]: the share of each row that is kept back to prune on."""
+    step = next((step for step in policy.pruning if isinstance(step, ReducedError)), None)
+    if step is None:
+        return None
+    return held_out_proportion(row_keys(table), table.weight) if step.held_out is None else step.held_out
+
+
+def _with_shown_groups(growth: fractional.FractionalNodes) -> fractional.FractionalNodes:
+    """Groups do not name levels that a test above has already sent elsewhere."""
+    nodes = growth.nodes.compact()
+    _core.drop_excluded_levels(nodes)
+    return msgspec.structs.replace(growth, nodes=nodes)
+
+
+def _multiway_numbers(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
+    tree = grow_multiway_numbers(table, policy, threads.count(n_jobs))
+    if not traces:
+        return tree, []
+    return tree, candidates(tree, table, policy, lambda here, once: grow_multiway_numbers(here, once, 1))
+
+
+def _counted(rows: Partitions, policy: Policy, traces: bool) -> Found:
+    if _takes_whole_rows(policy):
+        tree, tried = grow_multiway_classes(rows, policy, traces)
+        return tree, describe_candidates(tried, rows.schema)
+    merged = grow_merged(rows, policy)
+    if not traces:
+        return merged.tree, splits(merged.tree, rows.schema)
+    return merged.tree, [describe_column_test(trial, merged.coding) for level in merged.tried for trial in level.trials()]

@@ -1,0 +1,151 @@
+"""Trees of classes by rounds. Rows are coded once, where they are; what travels is counts of codes by node and class.
+
+A split depends on these counts alone. So each counted node is handed to the sorted search as a few weighted rows with the
+same counts: there is one search, and where every number has its own code it finds the same tree, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import Partitions
+from baytree.tree.growing.remote.coded_rows import (
+    ROOT,
+    CodeTests,
+    LeafRowCounts,
+    NarrowCodedRows,
+    NodeCounts,
+    representative_rows,
+)
+from baytree.tree.growing.remote.growth import MOST_CELLS, Growing, Inside, MapReduceRequest, RemoteGrowth, answered
+from baytree.tree.growing.remote.nodes import NodeRecord, downwards, in_order, records
+from baytree.tree.growing.remote.value_codes import ColumnCodes, codes_of
+from baytree.tree.model.arrays import STOP
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.class_costs import ClassCosts
+from baytree.tree.policy.policy import Policy
+
+MARGIN = 1e-9  # of the weight of a node: a column whose best cut is worth less than another by more is not the one to take
+
+
+def grow_in_rounds(rows: Partitions, policy: Policy, costs_of: Callable[[Table], ClassCosts], cp: float = 0.0) -> Tree:
+    """The tree that a policy grows, not pruned."""
+    return grow_together(rows, [TreeJob(policy, costs_of, lambda risk: cp * risk)], codes_of(rows))[0]
+
+
+class TreeJob(msgspec.Struct, frozen=True):
+    """A tree that is to grow: its policy, what classes weigh, the least risk of a node, and which rows it learns from."""
+
+    policy: Policy
+    costs_of: Callable[[Table], ClassCosts]
+    least_risk: Callable[[float], float]  # of the risk of the root
+    inside: Inside = None
+
+
+def grow_together(rows: Partitions, plantings: Sequence[TreeJob], codes: ColumnCodes) -> list[Tree]:
+    """The trees of several plantings, not pruned: what they want to know of the rows at a time is counted in one round."""
+    most_cells = MOST_CELLS // len(plantings)
+    growths = [_grown(each, rows.schema, rows.n_jobs, codes, most_cells) for each in plantings]
+    coded = rows.apply_and_persist(partial(NarrowCodedRows.of, codes), NarrowCodedRows)
+    return answered(rows, growths, [each.inside for each in plantings], coded)
+
+
+def _grown(planting: TreeJob, schema: Schema, n_jobs: int | None, codes: ColumnCodes, most_cells: int) -> Growing[Tree]:
+    seen: NodeCounts = yield MapReduceRequest(partial(NodeCounts.of, ROOT, np.zeros(1, np.int64), codes.sizes))
+    whole = representative_rows(seen.single, codes, schema, [0])
+    costs = planting.costs_of(whole)
+    risk = float(costs.least_risk(seen.single[0].sum(axis=0)))
+    min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
+    growth = ClassGrowth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
+    growth.are_rows = seen.counts[0].dtype.kind == "i"
+    return (yield from growth.grown(seen))
+
+
+class ClassGrowth(RemoteGrowth[NodeCounts]):
+    """A tree of classes, while it grows."""
+
+    are_rows = False  # what is counted are rows, each of weight 1
+
+    @property
+    def _width(self) -> int:
+        return len(self.costs.scale)
+
+    def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, NarrowCodedRows], NodeCounts]:
+        return partial(_counted, self._tests(root), self.codes.sizes)
+
+    def _tests(self, root: NodeRecord) -> CodeTests:
+        """The tree as rows of codes take it, down to nodes that were brought here."""
+        nodes = in_order(root)
+        place = {id(node): k for k, node in enumerate(nodes)}
+        column = [int(node.fields["column"]) if len(node.branch_of) else -1 for node in nodes]
+        children = [np.array([-1] + [place[id(child)] for child in node.children], np.int32) for node in nodes]
+        return CodeTests.of(column, [own[node.branch_of + 1] for own, node in zip(children, nodes, strict=True)])
+
+    def _split(self, counts: NodeCounts, depth: int) -> NodeRecord:
+        single = counts.single
+        columns = self._promising(single)
+        table = representative_rows(single, self.codes, self.schema, columns)
+        root = records(self._arrays(table, depth, most=1), depth)
+        if root.children:
+            column, is_strict = columns[int(root.fields["column"])], bool(root.fields["strict"])
+            root.fields["column"] = np.int32(column)
+            root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), is_strict)
+            root.branch_of = self._branches(root)
+        return root
+
+    def _promising(self, counts: tuple[np.ndarray, ...]) -> list[int]:
+        """The columns that may have the best split: the search need not look at those whose cuts are all worth less."""
+        every = list(range(len(counts)))
+        if not (self.costs.scale == 1.0).all() or self.policy.stopping.counts_rows:
+            return every
+        known = [j for j in every if self.schema.columns[j].kind is not Kind.NOMINAL and not counts[j][0].any()]
+        criterion, least = self.policy.criterion.value, self.policy.stopping.min_leaf
+        worth = {j: _core.best_cut_worth(np.ascontiguousarray(counts[j][1:]), criterion, float(least)) for j in known}
+        enough = max(worth.values(), default=0.0) - MARGIN * float(counts[0].sum())
+        return [j for j in every if worth.get(j, enough) >= enough]
+
+    def _branches(self, node: NodeRecord) -> np.ndarray:
+        """int32 [n_codes]: the branch of each code of the column that a node tests; −1 where rows rest."""
+        column = int(node.fields["column"])
+        missing = STOP if self.is_cart else int(node.fields["missing"])
+        if self.schema.columns[column].kind is Kind.NOMINAL:
+            branch = np.full(self.codes.sizes[column], -1, np.int32)
+            branch[1 : len(node.groups) + 1] = node.groups
+        else:
+            branch = self._side(node, column)
+        return np.where(branch < 0, missing, branch).astype(np.int32)
+
+    def _side(self, node: NodeRecord, column: int) -> np.ndarray:
+        value = self.codes.values(self.schema.columns[column], column, np.arange(self.codes.sizes[column]))
+        known = value if value.dtype.kind == "f" else np.where(value < 0, np.nan, value)
+        cut = float(node.fields["cut"])
+        is_above = known >= cut if node.fields["strict"] else known > cut
+        return np.where(np.isnan(known), -1, is_above)
+
+    def _count_rows(self, root: NodeRecord) -> Growing[None]:
+        """Where rows were counted, a node has as many as it weighs."""
+        if self.are_rows:
+            for node in downwards(root):
+                node.fields["rows"] = int(node.fields["weight"])
+            return
+        at_rest: LeafRowCounts = yield MapReduceRequest(partial(LeafRowCounts.of, self._tests(root)))
+        rest = at_rest.rows.tolist()
+        root.with_rows(dict(zip(map(id, in_order(root)), rest, strict=True)))
+
+    def _is_final(self, node: NodeRecord) -> bool:
+        stop, fields = self.policy.stopping, node.fields
+        is_deep = stop.max_depth is not None and node.depth >= stop.max_depth
+        is_safe = self.is_cart and fields["risk"] <= self.min_risk
+        return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
+
+
+def _counted(tests: CodeTests, sizes: tuple[int, ...], nodes: np.ndarray, rows: NarrowCodedRows) -> NodeCounts:
+    return NodeCounts.of(tests, nodes, sizes, rows)

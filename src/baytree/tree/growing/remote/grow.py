@@ -1,0 +1,178 @@
+"""Which trees grow in rounds over rows that are not in memory, and how each of them ends.
+
+CART's penalty by cross-validation where the rows are: the trees of all folds grow together, a level of all in one round.
+
+A row's fold hangs on the rank of a number made from it among those of its class. Of each row that number comes here, the
+fold goes back, and the rest of the row stays where it is.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Self, TypeVar
+
+import msgspec
+import numpy as np
+
+from baytree.data.encoding.table import Table
+from baytree.engine.partitions import Partitions
+from baytree.engine.remote import SPACE, RemotePartitions, check_memory
+from baytree.folds.content_folds import assign_folds, row_keys
+from baytree.statistics.containers import RowArrays
+from baytree.tree.growing.cart import best_step, between_steps, drop_empty_rows, has_value, losses, with_errors
+from baytree.tree.growing.remote.class_growth import TreeJob, grow_in_rounds, grow_together
+from baytree.tree.growing.remote.coded_rows import NarrowCodedRows
+from baytree.tree.growing.remote.growth import SMALL
+from baytree.tree.growing.remote.regression_growth import grow_numbers_in_rounds
+from baytree.tree.growing.remote.value_codes import ColumnCodes, codes_of
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.class_costs import ClassCosts, ClassWeighting, equal_costs
+from baytree.tree.policy.policy import Branching, CrossValidated, Missing, Policy, ReferenceProgram
+from baytree.tree.pruning.cost_complexity import PruningPath, cost_complexity, path, prune_to_n_leaves, with_complexity
+
+
+def can_grow_remotely(rows: Partitions, policy: Policy) -> bool:
+    """Whether the tree is grown from counts that are made where the rows are.
+
+    This holds for trees with two branches and no surrogates. All others gather their rows, which is refused where they do
+    not fit.
+    """
+    if not isinstance(rows, RemotePartitions) or rows.n_rows <= SMALL:
+        return False
+    if not rows.schema.classes:
+        return _are_numbers_in_rounds(rows, policy)
+    return _is_pruned_in_rounds(policy) and _is_binary_in_rounds(rows, policy)
+
+
+def _is_binary_in_rounds(rows: RemotePartitions, policy: Policy) -> bool:
+    if policy.branching is not Branching.BINARY:
+        return False
+    if policy.stopping.takes_no_gain or policy.columns_per_node is not None or policy.is_constrained:
+        return False
+    if policy.arithmetic is ReferenceProgram.OWN:
+        return policy.missing is not Missing.SURROGATE
+    has_surrogates = policy.missing is Missing.SURROGATE and policy.surrogates.most > 0
+    return policy.arithmetic is ReferenceProgram.RPART and not has_surrogates and rows.encoding.is_unweighted
+
+
+def _are_numbers_in_rounds(rows: RemotePartitions, policy: Policy) -> bool:
+    """Memory adds up targets in the order of the rows; so rows that fit are gathered."""
+    is_plain = rows.encoding.is_unweighted and not policy.pruning and not policy.stopping.counts_rows
+    return is_plain and not rows.fits_in_memory and _is_binary_in_rounds(rows, policy)
+
+
+def _is_pruned_in_rounds(policy: Policy) -> bool:
+    """Whether nothing is pruned, or at a penalty that is chosen by folds of what is in the rows."""
+    step = policy.cross_validated
+    if step is None:
+        return not policy.pruning
+    return len(policy.pruning) == 1 and isinstance(step.cv, int) and not step.by_impurity
+
+
+def grow_remotely(rows: Partitions, policy: Policy, weighing: ClassWeighting) -> Tree:
+    """The tree that a policy grows on rows that stay where they are."""
+    step = policy.cross_validated
+    if step is not None:
+        assert isinstance(rows, RemotePartitions)
+        return grow_validated(rows, policy, step, weighing)
+    if policy.arithmetic is ReferenceProgram.RPART:
+        cp = policy.stopping.cp
+        fitted = rows.map_partitions(partial(drop_empty_rows, policy=policy))
+        tree = (
+            grow_in_rounds(fitted, policy, weighing.of, cp)
+            if rows.schema.classes
+            else grow_numbers_in_rounds(fitted, policy, cp)
+        )
+        return with_complexity(tree, cp, is_bounded=True)
+    if rows.schema.classes:
+        tree = with_complexity(grow_in_rounds(rows, policy, partial(_costs, weighing)))
+    else:
+        tree = with_complexity(grow_numbers_in_rounds(rows, policy))
+    most = policy.stopping.max_leaves
+    return tree if most is None else prune_to_n_leaves(tree, most)
+
+
+def _costs(weighing: ClassWeighting, table: Table) -> ClassCosts:
+    return equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
+
+
+R = TypeVar("R", Table, NarrowCodedRows)
+
+BYTES_OF_A_KEY = 16  # of a row: its number, its class and its fold
+
+
+def grow_validated(rows: RemotePartitions, policy: Policy, step: CrossValidated, weighing: ClassWeighting) -> Tree:
+    """The tree at the penalty that cross-validation chooses."""
+    cp = policy.stopping.cp
+    fitted = rows.map_partitions(partial(drop_empty_rows, policy=policy))
+    codes = codes_of(fitted)
+    whole = TreeJob(policy, weighing.of, lambda risk: cp * risk)
+    tree = with_complexity(grow_together(fitted, [whole], codes)[0], cp, is_bounded=True)
+    if tree.column[0] < 0:
+        return tree
+    steps = _validated(rows, tree, policy, step, codes, weighing)
+    return cost_complexity(tree, float(steps.cp[best_step(steps, step.rule)]))
+
+
+def _validated(
+    rows: RemotePartitions, tree: Tree, policy: Policy, step: CrossValidated, codes: ColumnCodes, weighing: ClassWeighting
+) -> PruningPath:
+    """The path of a tree with the errors that its penalties make on rows left out: one tree per fold."""
+    steps, cp = path(tree, policy.stopping.cp), policy.stopping.cp
+    fold = _folds(rows, policy, step)
+    size = np.bincount(fold[fold >= 0])
+    whole, root = float(size.sum()), float(tree.risk[0])
+    costs = weighing.of_counts(tree.counts[0], rows.schema.classes)
+    units = root * (whole - size) / whole  # risk that a penalty of 1 stands for in each fold
+    plantings = [
+        TreeJob(policy, lambda _: costs, partial(_least, cp * unit), partial(_inside, fold, out))
+        for out, unit in enumerate(units.tolist())
+    ]
+    grown = grow_together(rows, plantings, codes)
+    parts = [with_complexity(part, alpha=cp * unit, is_bounded=True) for part, unit in zip(grown, units, strict=True)]
+    penalties = [between_steps(steps) * unit for unit in units]
+    lost = rows.map_reduce(partial(HeldOutLoss.of, parts, fold, costs, penalties), rows_per_part=None)
+    return with_errors(steps, lost.total, lost.squares, root, whole)
+
+
+class HeldOutLoss(msgspec.Struct, frozen=True):
+    """What is lost on rows left out at every penalty: sums of weight × loss and of weight × loss²."""
+
+    total: np.ndarray  # [n_penalties]
+    squares: np.ndarray  # [n_penalties]
+
+    @classmethod
+    def of(cls, trees: list[Tree], fold: np.ndarray, costs: ClassCosts, penalties: list[np.ndarray], table: Table) -> Self:
+        """On the rows of a part, each by the tree that has not seen it."""
+        total = np.zeros((2, len(penalties[0])))
+        own = fold[table.first : table.first + len(table)]
+        for out, tree in enumerate(trees):
+            if (own == out).any():
+                total += np.array(losses(tree, table.take(own == out), costs, penalties[out]))
+        return cls(*total)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.total + other.total, self.squares + other.squares)
+
+
+def _folds(rows: RemotePartitions, policy: Policy, step: CrossValidated) -> np.ndarray:
+    """int16 [n_rows]: the fold of each row, −1 where CART is not fitted to it."""
+    check_memory(rows.n_rows * BYTES_OF_A_KEY * SPACE, rows.source)
+    key, label, is_fitted = rows.map_reduce(partial(_keys, policy, step.seed), rows_per_part=None).arrays
+    fold = np.full(len(key), -1, np.int16)
+    assert isinstance(step.cv, int)
+    fold[is_fitted] = assign_folds(key[is_fitted], label[is_fitted], min(step.cv, int(is_fitted.sum())))
+    return fold
+
+
+def _keys(policy: Policy, seed: int, table: Table) -> RowArrays:
+    return RowArrays.of(table.first, row_keys(table, seed), table.label, has_value(table, policy))
+
+
+def _least(risk: float, _root: float) -> float:
+    return risk
+
+
+def _inside(fold: np.ndarray, out: int, rows: R) -> R:
+    own = fold[rows.first : rows.first + len(rows)]
+    return rows.take((own >= 0) & (own != out))

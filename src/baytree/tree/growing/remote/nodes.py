@@ -1,0 +1,99 @@
+"""Nodes of a tree that is still growing, linked to their children; and the arrays of a tree, in the order of the core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.class_costs import ClassCosts
+from baytree.tree.search.sorted import tree_of_arrays
+
+LARGE = 16_384  # rows of a node that the core grows level by level; smaller ones it grows one after the other
+
+_LINKS = ("first", "branches", "start", "levels", "branch_of", "surrogates", "depth")
+
+
+class NodeRecord:
+    """What is known of a node, the groups of levels that it tests, and its children."""
+
+    def __init__(self, fields: dict[str, Any], groups: np.ndarray, depth: int):
+        self.fields, self.groups, self.depth = fields, groups, depth
+        self.children: list[NodeRecord] = []
+        self.is_exact = False  # memory has measured its rows
+        self.branch_of = np.zeros(0, np.int32)  # [n_codes], that of each code of its column; −1 where rows rest
+
+    def become(self, other: NodeRecord) -> None:
+        """Takes the place of another, whose rows are its own."""
+        self.fields, self.groups, self.children, self.is_exact = other.fields, other.groups, other.children, other.is_exact
+        self.branch_of = other.branch_of
+
+    def with_rows(self, at_rest: dict[int, int]) -> None:
+        """Sets how many rows come to rest in or below each node that memory has not measured."""
+        for record in reversed(downwards(self)):
+            if not record.is_exact:
+                record.fields["rows"] = at_rest[id(record)] + sum(child.fields["rows"] for child in record.children)
+
+
+def records(arrays: dict[str, Any], depth: int) -> NodeRecord:
+    """The root of the core's arrays, with all nodes below it."""
+    names = [name for name in arrays if name not in _LINKS]
+    n = len(arrays["column"])
+    nodes = []
+    for i in range(n):
+        start, size = int(arrays["start"][i]), int(arrays["levels"][i])
+        groups = arrays["branch_of"][start : start + size]
+        nodes.append(NodeRecord({name: arrays[name][i] for name in names}, groups, depth + int(arrays["depth"][i])))
+    for i, node in enumerate(nodes):
+        first, branches = int(arrays["first"][i]), int(arrays["branches"][i])
+        node.children = nodes[first : first + branches] if branches else []
+    return nodes[0]
+
+
+def tree_of(root: NodeRecord, costs: ClassCosts, uses_surrogates: bool) -> Tree:
+    """The tree of these nodes."""
+    nodes = in_order(root)
+    place = {id(node): k for k, node in enumerate(nodes)}
+    arrays: dict[str, Any] = {name: np.array([node.fields[name] for node in nodes]) for name in root.fields}
+    arrays["first"] = np.array([place[id(node.children[0])] if node.children else 0 for node in nodes], np.int32)
+    arrays["branches"] = np.array([len(node.children) for node in nodes], np.int32)
+    arrays["column"] = np.where(arrays["branches"] > 0, arrays["column"], -1).astype(np.int32)
+    arrays["rows"] = arrays["rows"].astype(np.int64)
+    levels = np.array([len(node.groups) for node in nodes], np.int32)
+    arrays["levels"], arrays["start"] = levels, (np.cumsum(levels) - levels).astype(np.int32)
+    arrays["branch_of"] = np.concatenate([node.groups for node in nodes]).astype(np.int32)
+    arrays["depth"] = np.array([node.depth for node in nodes], np.int32)
+    return tree_of_arrays(arrays, costs, uses_surrogates)
+
+
+def in_order(root: NodeRecord) -> list[NodeRecord]:
+    """All nodes in the order in which the core numbers them: levels of large nodes, then all below each small one."""
+    nodes, small = [root], []
+    large = [root] if root.fields["rows"] >= LARGE else []
+    if not large:
+        small.append(root)
+    while large:
+        following = []
+        for parent in large:
+            nodes += parent.children
+            for child in parent.children:
+                (following if child.fields["rows"] >= LARGE else small).append(child)
+        large = following
+    for node in small:
+        nodes += _below(node)
+    return nodes
+
+
+def _below(root: NodeRecord) -> list[NodeRecord]:
+    found, left = [], [root]
+    while left:
+        node = left.pop()
+        found += node.children
+        left += reversed(node.children)
+    return found
+
+
+def downwards(root: NodeRecord) -> list[NodeRecord]:
+    """All nodes, each after its parent."""
+    return [root, *_below(root)]

@@ -1,0 +1,87 @@
+"""What every column could have done at every node of a grown tree: a stump per column on the rows of the node.
+
+Every candidate test of every node, as growing saw it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+from baytree.tree.inspection.node_records import groups
+from baytree.tree.model.linear_combinations import describe_combination, terms_of
+from baytree.tree.model.routing import leaves
+from baytree.tree.model.traversal import parents
+from baytree.tree.model.tree import Tree
+from baytree.tree.policy.policy import Policy
+from baytree.tree.search.fractional import FractionalNodes, Tried
+
+
+def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, Policy], Tree]) -> list[dict[str, Any]]:
+    """One dict per node and column that can split it, and per sum that does: gain, cut or groups, whether it was taken."""
+    stopping = msgspec.structs.replace(policy.stopping, max_depth=1, max_leaves=None, min_gain=0.0, alpha=None)
+    once = msgspec.structs.replace(policy, stopping=stopping)
+    found = []
+    for node, rows in enumerate(_rows_of(tree, table)):
+        here = table.take(rows)
+        for column in range(len(table.schema)):
+            stump = grow(here.select([column]), once)
+            if stump.column[0] >= 0:
+                is_taken = bool(tree.column[node] == column)
+                found.append({"node": node, **_candidate(stump, here, column), "is_taken": is_taken})
+        if terms := terms_of(tree, int(tree.column[node])):
+            test = {"column": describe_combination(terms, table.schema.names), "gain": float(tree.gain[node])}
+            found.append({"node": node, **test, "threshold": float(tree.cut[node]), "is_taken": True})
+    return found
+
+
+def _candidate(stump: Tree, here: Table, column: int) -> dict[str, Any]:
+    described = here.schema.columns[column]
+    test: dict[str, Any] = {"column": described.name, "gain": float(stump.gain[0])}
+    if described.kind is Kind.NUMERIC:
+        return test | {"threshold": float(stump.cut[0])}
+    return test | {"groups": groups(stump, here.select([column]).schema, 0)}
+
+
+def _rows_of(tree: Tree, table: Table) -> list[np.ndarray]:
+    """The training rows that pass each node."""
+    rest, above = leaves(tree, table), parents(tree)
+    order = np.argsort(rest, kind="stable")
+    place = np.searchsorted(rest[order], np.arange(len(tree) + 1))
+    rows = [order[place[i] : place[i + 1]] for i in range(len(tree))]
+    for node in range(len(tree) - 1, 0, -1):
+        rows[above[node]] = np.concatenate([rows[above[node]], rows[node]])
+    return [np.sort(each) for each in rows]
+
+
+def trace_of(growth: FractionalNodes, schema: Schema) -> list[dict[str, Any]]:
+    """One dict per candidate: its gain, what it was charged, its split information and its gain ratio.
+
+    `node` is the node's id in the final tree, None where pruning removed the node.
+    """
+    origin = growth.nodes.compact().arrays()["origin"]
+    final = {int(grown): place for place, grown in enumerate(origin)}
+    return describe_candidates([(final.get(test[0], -1), *test[1:]) for test in growth.tried], schema)
+
+
+def describe_candidates(tried: Tried, schema: Schema) -> list[dict[str, Any]]:
+    """The same of tests whose nodes have their final number, −1 where they have none."""
+    return [
+        {
+            "node": node if node >= 0 else None,
+            "column": schema.columns[column].name,
+            "gain": gain,
+            "penalty": raw_gain - gain,
+            "info": info,
+            "ratio": gain / info if info > 0 else 0.0,
+            "cuts": cuts,
+        }
+        for node, column, gain, raw_gain, info, cuts in tried
+        if np.isfinite(gain)
+    ]

@@ -1,0 +1,1 @@
+"""Tree/policy/__init__.py."""

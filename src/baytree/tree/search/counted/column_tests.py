@@ -1,0 +1,171 @@
+"""What all columns could do at all open nodes of a level, from their counts alone, and which of them wins at each node.
+
+What a column could do at a node: groups of its codes, and how significant they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import inf, log
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.tree.inspection.node_records import p_values
+from baytree.tree.model.tree import LEAST_LOG
+from baytree.tree.policy.impurity import gain_of
+from baytree.tree.policy.policy import Criterion
+from baytree.tree.search.counted.counts import BinEncoder, DepthCounts
+from baytree.tree.search.counted.groups import TIE, MergeRules
+from baytree.tree.search.counted.merging import CellIndex, CountedColumn, MergedColumns, merge_all_columns
+from baytree.tree.search.counted.significance_tests import log_multiplier
+
+
+class SplitChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """How the winner among the columns of a node is found."""
+
+    alpha_split: float = 0.05  # a split's adjusted p must not be above
+    criterion: Criterion | None = None  # what the groups of a column are worth; None judges by the adjusted p
+    min_gain: float = 0.0  # of the criterion, in units of weight
+
+
+class DepthTests(msgspec.Struct, frozen=True):
+    """What became of every column at the open nodes of a level.
+
+    A trial is made when it is asked for: of a node's columns one wins.
+    """
+
+    nodes: list[int]  # −1 where the node is no longer in the tree
+    columns: list[CountedColumn]
+    where: CellIndex
+    judged: MergedColumns
+    log_multiplier: np.ndarray  # float64 [n_nodes, n_columns]
+    log_adjusted: np.ndarray  # float64 [n_nodes, n_columns], not cut at p = 1
+
+    def trial(self, at: int, column: int) -> ColumnTest:
+        """Of a node, by its place among them, and a column."""
+        each, (first, last, _) = self.columns[column], self.where.cells(at, column)
+        return ColumnTest(
+            node=self.nodes[at],
+            column=column,
+            n_codes=each.n_codes,
+            is_ordered=each.is_ordered,
+            present=each.cells.key[first:last] % (each.n_codes + 1) - 1,
+            seen=each.cells.sums[first:last],
+            group=self.judged.group[column][first:last],
+            n_groups=int(self.judged.n_groups[at, column]),
+            log_p=max(float(self.judged.log_p[at, column]), LEAST_LOG),
+            log_multiplier=float(self.log_multiplier[at, column]),
+            log_adjusted=float(self.log_adjusted[at, column]),
+        )
+
+    def trials(self) -> Iterator[ColumnTest]:
+        """All of them, node by node."""
+        for at, node in enumerate(self.nodes):
+            if node >= 0:
+                yield from (self.trial(at, column) for column in range(len(self.columns)))
+
+    def winners(self, choice: SplitChoice) -> Iterator[ColumnTest]:
+        """The best trial at each node, where one is good enough; the first column of several."""
+        threshold = log(choice.alpha_split) if choice.alpha_split > 0 else -inf
+        is_useful = (self.judged.n_groups > 1) & ((self.judged.log_p < 0) | (choice.alpha_split <= 1))
+        if choice.criterion is not None:
+            is_useful = self._most_useful(is_useful, choice.criterion, choice.min_gain)
+        adjusted = np.where(is_useful, self.log_adjusted, inf)
+        least = adjusted.min(axis=1, initial=inf)
+        won = np.flatnonzero(is_useful.any(axis=1) & (least <= threshold))
+        best = least[won, None]
+        column = np.argmax(is_useful[won] & (adjusted[won] <= best + TIE * np.abs(best)), axis=1)
+        return map(self.trial, won.tolist(), column.tolist())
+
+    def _most_useful(self, is_useful: np.ndarray, criterion: Criterion, min_gain: float) -> np.ndarray:
+        """At each node the trial that gains most of a criterion, the first of equals; none where all gain too little."""
+        most_useful = np.zeros_like(is_useful)
+        for at in range(len(self.nodes)):
+            tried = [self.trial(at, column) for column in np.flatnonzero(is_useful[at]).tolist()]
+            worth = [gain_of(trial.sums, criterion) for trial in tried]
+            most = max(worth, default=0.0)
+            if most > max(min_gain, 1e-12 * float(tried[0].sums.sum() if tried else 0.0)):
+                best = next(trial for trial, gain in zip(tried, worth, strict=True) if gain >= most * (1 - TIE))
+                most_useful[at, best.column] = True
+        return most_useful
+
+
+def compute_column_tests(
+    counts: DepthCounts, opened: dict[int, int], columns: list[tuple[int, bool]], rules: MergeRules
+) -> DepthTests:
+    """What columns (their number of codes, and whether they are ordered) can do at nodes (their places in the counts)."""
+    is_mean = rules.test == "mean"
+    each = [CountedColumn.of(cells, *column, is_mean) for cells, column in zip(counts.cells, columns, strict=True)]
+    where = CellIndex.of(each, np.array(list(opened.values()), np.int64))
+    judged = merge_all_columns(each, where, rules)
+    multiplier = _multipliers(each, where, judged.n_groups, rules.exhaustive)
+    adjusted = np.maximum(np.where(judged.log_p < 0, judged.log_p + multiplier, 0.0), LEAST_LOG)
+    return DepthTests(list(opened), each, where, judged, multiplier, adjusted)
+
+
+def _multipliers(columns: list[CountedColumn], where: CellIndex, n_groups: np.ndarray, exhaustive: bool | str) -> np.ndarray:
+    """log of Bonferroni's factor of each node and column."""
+    is_ordered = np.broadcast_to([column.is_ordered for column in columns], n_groups.shape)
+    each = (where.last - where.first, n_groups, is_ordered, where.has_missing & is_ordered)
+    pairs = zip(*(array.ravel().tolist() for array in each), strict=True)
+    return np.array([log_multiplier(*pair, exhaustive) for pair in pairs]).reshape(n_groups.shape)
+
+
+class ColumnTest(msgspec.Struct, frozen=True, dict=True):
+    """What became of a column at a node: its groups of codes and how significant they are, in natural logarithms."""
+
+    node: int
+    column: int
+    n_codes: int
+    is_ordered: bool
+    present: np.ndarray  # the codes that occur, −1 first where values are missing
+    seen: np.ndarray  # float64 [n_present, n_sums], what each of them holds
+    group: np.ndarray  # int32 [n_present]
+    n_groups: int
+    log_p: float
+    log_multiplier: float  # Bonferroni's
+    log_adjusted: float  # not cut at p = 1
+
+    @property
+    def floating(self) -> int:
+        """The group of missing values, −1 where the node has none."""
+        return int(self.group[0]) if len(self.present) and self.present[0] < 0 else -1
+
+    @cached_property
+    def group_of(self) -> np.ndarray:
+        """The group of every code: int32 [n_codes]."""
+        is_known = self.present >= 0
+        known, group_of = self.present[is_known], np.full(self.n_codes, -1, np.int32)
+        group_of[known] = self.group[is_known]
+        return _with_absent(group_of, known, self.is_ordered)
+
+    @property
+    def sums(self) -> np.ndarray:
+        """What each group holds: float64 [n_groups, n_sums]."""
+        sums = np.zeros((self.n_groups, self.seen.shape[1]))
+        np.add.at(sums, self.group, self.seen)
+        return sums
+
+
+def describe_column_test(trial: ColumnTest, coding: BinEncoder) -> dict[str, Any]:
+    """A trial in the words of the table: its groups, p, Bonferroni's multiplier and the adjusted p."""
+    return {
+        "node": trial.node,
+        "column": coding.schema.columns[trial.column].name,
+        "groups": coding.groups(trial.column, trial.group_of, trial.n_groups),
+        "missing": trial.floating if trial.floating >= 0 else None,
+        **p_values(trial.log_p, trial.log_multiplier, trial.log_adjusted),
+    }
+
+
+def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> np.ndarray:
+    """Levels without rows differ from nothing: they join the level before them, or, without order, the first group."""
+    if len(known) in (0, len(group_of)):
+        return group_of
+    if not is_ordered:
+        return np.where(group_of < 0, 0, group_of).astype(np.int32)
+    before = np.maximum(np.searchsorted(known, np.arange(len(group_of)), side="right") - 1, 0)
+    return group_of[known[before]]

@@ -1,0 +1,232 @@
+"""Counts of a level of a tree: what each new node holds, and what each code of each column holds at the nodes to be split.
+
+`DepthCounts` is a statistic: those of parts add up to that of the whole, so one round over the rows tells all that a level
+needs. A row finds its node by the tests so far, so no part of the table remembers anything from round to round.
+
+Numbers as codes: the edges that part a numeric column into bins of similar weight, and a number's code among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.data.encoding.table import Table
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import Partitions, PartitionValues
+from baytree.engine.quantiles import quantile_edges
+from baytree.parallel import threads
+from baytree.statistics.binning import bin_codes
+
+
+class CodeSums(msgspec.Struct, frozen=True):
+    """Sums by node and code of one column, for the pairs that occur."""
+
+    key: np.ndarray  # int64 [n_cells], ascending: node · (n_codes + 1) + code + 1, where code −1 is a missing value
+    sums: np.ndarray  # float64 [n_cells, n_sums]: weight per class, or weight, Σ w y and Σ w y² about the node's centre
+
+    def __add__(self, other: CodeSums) -> CodeSums:
+        return _joined(self, other, other.sums)
+
+    def __sub__(self, other: CodeSums) -> CodeSums:
+        return _joined(self, other, -other.sums)
+
+
+class DepthCounts(msgspec.Struct, frozen=True):
+    """What rows tell about the nodes of a level, by the place of the node among them."""
+
+    rows: np.ndarray  # int64 [n_nodes], unweighted
+    sums: np.ndarray  # float64 [n_nodes, n_sums], weight per class, or Σ w y² about the node's centre
+    cells: tuple[CodeSums, ...]  # [n_columns], of the nodes that are to be split
+
+    def __add__(self, other: DepthCounts) -> DepthCounts:
+        cells = (mine + others for mine, others in zip(self.cells, other.cells, strict=True))
+        return DepthCounts(self.rows + other.rows, self.sums + other.sums, tuple(cells))
+
+    def __sub__(self, other: DepthCounts) -> DepthCounts:
+        cells = (mine - others for mine, others in zip(self.cells, other.cells, strict=True))
+        return DepthCounts(self.rows - other.rows, self.sums - other.sums, tuple(cells))
+
+
+class Centres(msgspec.Struct, frozen=True):
+    """The weight and the sum of numbers at each node of a level, and whether they are all the same."""
+
+    weight: np.ndarray  # float64 [n_nodes]
+    sum: np.ndarray  # float64 [n_nodes], about the centre so far
+    low: np.ndarray  # float64 [n_nodes]
+    high: np.ndarray  # float64 [n_nodes]
+
+    def __add__(self, other: Centres) -> Centres:
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Centres(self.weight + other.weight, self.sum + other.sum, low, high)
+
+
+class OpenDepth(msgspec.Struct, frozen=True):
+    """The nodes of a level, as a part of the rows needs to know them."""
+
+    tests: dict[str, np.ndarray]  # the tests so far, over codes, as the router reads them
+    place_of: np.ndarray  # int32 [n_nodes of the tree], the place of a node in its level, −1 elsewhere
+    is_open: np.ndarray  # bool [n_nodes of the level], the nodes whose columns are counted
+    n_codes: Sequence[int]
+
+    def places(self, table: Table) -> np.ndarray:
+        """int32 [n_rows]: the place of each row's node, −1 where that is of no interest."""
+        if len(self.place_of) == 1:
+            return np.zeros(len(table), np.int32)
+        return self.place_of[_router(self.tests).leaves(list(table.values), np.array(self.n_codes, np.int32), len(table), 1)]
+
+
+def centres(rows: PartitionValues[Table], level: OpenDepth) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The weight and mean of each node's numbers, and whether they differ: three arrays [n_nodes].
+
+    A second round takes away what the first one rounded.
+    """
+    first = rows.map_reduce(partial(_centres, level, np.zeros(len(level.is_open))))
+    mean = first.sum / first.weight
+    mean = mean + rows.map_reduce(partial(_centres, level, mean)).sum / first.weight
+    return first.weight, mean, first.low < first.high
+
+
+def count(rows: PartitionValues[Table], level: OpenDepth, centre: np.ndarray | None) -> DepthCounts:
+    """One round: the counts of a level; of numbers, about these centres [n_nodes]."""
+    return rows.map_reduce(partial(_count, level, centre))
+
+
+def _centres(level: OpenDepth, centre: np.ndarray, table: Table) -> Centres:
+    """Sums over the rows of each node, side by side."""
+    place = level.places(table)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(centre) + 1))
+    found = [_centre(table, order[ends[k] : ends[k + 1]], centre[k]) for k in range(len(centre))]
+    return Centres(*np.array(found).reshape(-1, 4).T.copy())
+
+
+def _centre(table: Table, rows: np.ndarray, centre: float) -> tuple[float, float, float, float]:
+    if not len(rows):
+        return 0.0, 0.0, np.inf, -np.inf
+    weight, label = table.weight[rows], table.label[rows]
+    about = label - centre if centre else label
+    return float(weight.sum()), float(weight @ about), float(label.min()), float(label.max())
+
+
+def _count(level: OpenDepth, centre: np.ndarray | None, table: Table) -> DepthCounts:
+    place = level.places(table)
+    if centre is None:
+        return _count_classes(level, table, place)
+    rows = np.bincount(place[place >= 0], minlength=len(level.is_open))
+    return DepthCounts(rows, _squares(table, place, centre), _cells(level, table, place, centre))
+
+
+def _count_classes(level: OpenDepth, table: Table, place: np.ndarray) -> DepthCounts:
+    rows, sums, cells = _core.count_codes(
+        [np.ascontiguousarray(codes, np.int32) for codes in table.values],
+        np.array(level.n_codes, np.int32),
+        place,
+        np.ascontiguousarray(table.label, np.int32),
+        np.zeros(0) if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
+        table.n_classes,
+        np.repeat(level.is_open[:, None], len(table.values), axis=1),
+        threads.free() if len(table) * len(table.values) >= _WORTH_A_THREAD else 1,
+    )
+    return DepthCounts(rows, sums, tuple(CodeSums(key, weights) for key, weights in cells))
+
+
+_WORTH_A_THREAD = 1 << 16  # values
+
+
+def _squares(table: Table, place: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(centre) + 1))
+    parts = [order[ends[k] : ends[k + 1]] for k in range(len(centre))]
+    return np.array([[float(table.weight[r] @ (table.label[r] - c) ** 2)] for r, c in zip(parts, centre, strict=True)])
+
+
+def _cells(level: OpenDepth, table: Table, place: np.ndarray, centre: np.ndarray) -> tuple[CodeSums, ...]:
+    chosen = (place >= 0) & level.is_open[place]
+    rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
+    place, label = place[rows].astype(np.int64), table.label[rows]
+    weight = np.ones(len(place)) if table.is_unweighted else table.weight[rows]
+    moments = [weight * (label - centre[place]) ** power for power in (0, 1, 2)]
+    each = zip(table.values, level.n_codes, strict=True)
+    return tuple(
+        _column_cells(place * (n + 1) + (codes[rows] + 1), len(level.is_open) * (n + 1), moments) for codes, n in each
+    )
+
+
+def _column_cells(key: np.ndarray, n_keys: int, moments: list[np.ndarray]) -> CodeSums:
+    """The sums of each key; few keys are counted in place, many are first made dense."""
+    if n_keys > len(key):
+        present, key = np.unique(key, return_inverse=True)
+        return CodeSums(present, _sums(moments, key, len(present)))
+    sums = _sums(moments, key, n_keys)
+    present = np.flatnonzero(sums.any(axis=1))  # weights are positive
+    return CodeSums(present, sums[present])
+
+
+def _sums(moments: list[np.ndarray], key: np.ndarray, n: int) -> np.ndarray:
+    return np.stack([np.bincount(key, each, n) for each in moments], axis=1).astype(np.float64)  # of no key they are whole
+
+
+def _joined(left: CodeSums, right: CodeSums, added: np.ndarray) -> CodeSums:
+    if np.array_equal(left.key, right.key):
+        return CodeSums(left.key, left.sums + added)
+    return CodeSums(*_core.add_cells(left.key, left.sums, right.key, np.ascontiguousarray(added)))
+
+
+def _router(tests: dict[str, np.ndarray]) -> _core.Router:
+    n = len(tests["column"])
+    kinds = {np.int32: ("column", "start", "levels", "branch_of"), float: ("cut",), bool: ("strict", "flipped")}
+    surrogates = {name: np.zeros(0, kind) for kind, names in kinds.items() for name in names}
+    return _core.Router(tests, surrogates, np.zeros(n + 1, np.int64), np.zeros(0), np.zeros(n + 1, np.int64))
+
+
+class BinEncoder(msgspec.Struct, frozen=True, dict=True):
+    """How each column becomes codes: bin k of a numeric one holds edge[k − 1] < x ≤ edge[k]; levels are codes already."""
+
+    schema: Schema
+    edges: tuple[np.ndarray | None, ...]  # [n_columns], None where the column has levels
+
+    @classmethod
+    def of(cls, rows: Partitions, n_bins: int) -> BinEncoder:
+        """Edges at the quantiles of the training rows."""
+        numbers = [j for j, column in enumerate(rows.schema) if column.kind is Kind.NUMERIC]
+        edges = dict(zip(numbers, quantile_edges(rows, numbers, n_bins), strict=True))
+        return cls(rows.schema, tuple(edges.get(j) for j in range(len(rows.schema))))
+
+    @cached_property
+    def n_codes(self) -> list[int]:
+        """The number of codes of each column."""
+        each = zip(self.schema, self.edges, strict=True)
+        return [len(column.levels) if edges is None else len(edges) + 1 for column, edges in each]
+
+    @cached_property
+    def is_ordered(self) -> list[bool]:
+        """The columns in which only neighbours are alike."""
+        return [column.kind is not Kind.NOMINAL for column in self.schema]
+
+    def coded(self, table: Table) -> Table:
+        """The table with every column as int32 codes, −1 where missing."""
+        each = zip(table.values, self.edges, strict=True)
+        codes = tuple(values if edges is None else bin_codes(values, edges) for values, edges in each)
+        return msgspec.structs.replace(table, values=codes)
+
+    def cuts(self, column: int, group_of: np.ndarray) -> np.ndarray | None:
+        """The edges between the groups of a numeric column's bins, each the last number of its group; None of levels."""
+        edges = self.edges[column]
+        return None if edges is None else edges[np.flatnonzero(np.diff(group_of))]
+
+    def groups(self, column: int, group_of: np.ndarray, n_groups: int) -> list[list[Any]]:
+        """The level names of each group of codes; of numbers, its interval in words."""
+        from baytree.tree.inspection.node_records import intervals
+
+        described, cuts = self.schema.columns[column], self.cuts(column, group_of)
+        if cuts is None:
+            return [[described.levels[code] for code in np.flatnonzero(group_of == group)] for group in range(n_groups)]
+        known = [[each] for each in intervals(described, cuts)]
+        return known + [[] for _ in range(n_groups - len(known))]

@@ -1,0 +1,214 @@
+"""A column's levels at a node before merging and after it, and the rules in between.
+
+The groups of a column's levels while they merge, and part again.
+
+Very many levels in fewer runs, and groups in the order of their levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from itertools import combinations
+from math import inf, log
+
+import msgspec
+import numpy as np
+
+
+class MergeRules(msgspec.Struct, frozen=True, kw_only=True):
+    """When levels merge and groups part again."""
+
+    test: str = "pearson"
+    alpha_merge: float = 0.05
+    alpha_resplit: float | None = None
+    exhaustive: bool | str = False
+    min_leaf: float = 7
+    min_prob: float = 0.01
+
+
+class LevelCandidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A column's levels at a node, before merging."""
+
+    statistics: np.ndarray  # [n_levels, n_statistics] of the levels that occur, in order
+    weight: np.ndarray  # [n_levels]
+    is_ordered: bool  # only neighbours may merge
+    floating: np.ndarray | None = None  # [n_statistics] of the rows without a value, where these join any group
+    floating_weight: float = 0.0
+    is_mean: bool = False  # the statistics are weight, Σ y, Σ y² and not weights per class
+
+
+class Grouping(msgspec.Struct, frozen=True, kw_only=True):
+    """A column's levels after merging, and how significant they are."""
+
+    group_of: np.ndarray  # int32 [n_levels]; groups in the order of their first levels
+    floating: int  # the group of the rows without a value, −1 where there are none
+    n_groups: int
+    log_p: float
+
+
+def least_size(weight: float, rules: MergeRules) -> float:
+    """The weight below which a group must merge: a share of the node's, or `min_leaf` if that is less."""
+    return min(np.ceil(rules.min_prob * weight * (1 - 1e-12)), rules.min_leaf)
+
+
+def totals(candidate: LevelCandidate, group_of: np.ndarray, floating: int) -> np.ndarray:
+    """What each group holds, the rows without a value in theirs unless that is −1: [n_groups, n_statistics]."""
+    n_groups = int(max(group_of.max(initial=-1), floating)) + 1
+    totals = np.zeros((n_groups, candidate.statistics.shape[1]))
+    np.add.at(totals, group_of, candidate.statistics)
+    if floating >= 0:
+        totals[floating] += candidate.floating
+    return totals
+
+
+TIE = 1e-11  # log p closer than this, relatively, are equal
+
+TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, and ordered cuts beyond
+
+
+class Groups:
+    """The groups as they merge. A group lives in the place of its first level; −inf marks pairs that cannot merge."""
+
+    def __init__(self, statistics: np.ndarray, weight: np.ndarray, is_ordered: bool) -> None:
+        self.statistics, self.weight = statistics.copy(), weight.copy()
+        self.is_ordered = is_ordered
+        self.members = [[k] for k in range(len(weight))]
+        self.alive = np.ones(len(weight), bool)
+        self.log_p = np.full((len(weight), len(weight)), -inf)
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.alive))
+
+    def partners(self, k: int) -> np.ndarray:
+        """The groups that may merge with group k."""
+        others = np.flatnonzero(self.alive)
+        at = int(np.searchsorted(others, k))
+        return others[[i for i in (at - 1, at + 1) if 0 <= i < len(others)]] if self.is_ordered else np.delete(others, at)
+
+    def measure(self, left: np.ndarray, right: np.ndarray) -> Generator[np.ndarray, np.ndarray, None]:
+        """Tests these pairs."""
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        if len(low):
+            self.log_p[low, high] = yield np.stack([self.statistics[low], self.statistics[high]], axis=1)
+
+    def closest(self) -> tuple[int, int]:
+        """The pair that differs least, the first of several; what rounding can feign is no difference."""
+        most = self.log_p.max()
+        return divmod(int(np.argmax(self.log_p >= most + TIE * most)), len(self.alive))
+
+    def join(self, k: int, other: int) -> Generator[np.ndarray, np.ndarray, None]:
+        """Merges the second group into the first."""
+        self.statistics[k] += self.statistics[other]
+        self.weight[k] += self.weight[other]
+        self.members[k] = sorted(self.members[k] + self.members[other])
+        self._forget(other)
+        partners = self.partners(k)
+        yield from self.measure(np.full(len(partners), k), partners)
+
+    def part(self, k: int, taken: list[int], candidate: LevelCandidate) -> Generator[np.ndarray, np.ndarray, None]:
+        """Splits a group in two: these levels, and the others."""
+        sides = taken, [level for level in self.members[k] if level not in set(taken)]
+        for side in sides:
+            self.members[side[0]], self.alive[side[0]] = side, True
+            self.statistics[side[0]] = candidate.statistics[side].sum(axis=0)
+            self.weight[side[0]] = candidate.weight[side].sum()
+        for side in sides:
+            self.log_p[side[0], :] = self.log_p[:, side[0]] = -inf
+        for side in sides:
+            partners = self.partners(side[0])
+            yield from self.measure(np.full(len(partners), side[0]), partners)
+
+    def group_of(self) -> np.ndarray:
+        """int32 [n_levels]: the group of each level."""
+        group_of = np.zeros(len(self.alive), np.int32)
+        for group, k in enumerate(np.flatnonzero(self.alive)):
+            group_of[self.members[k]] = group
+        return group_of
+
+    def _forget(self, k: int) -> None:
+        self.alive[k] = False
+        self.log_p[k, :] = self.log_p[:, k] = -inf
+
+
+def resplit_group(
+    groups: Groups, k: int, candidate: LevelCandidate, alpha: float, least: float
+) -> Generator[np.ndarray, np.ndarray, None]:
+    """Splits a merged group where two parts of it differ significantly (Kass' step 3)."""
+    parts = [
+        part
+        for part in _parts(groups.members[k], candidate)
+        if least <= candidate.weight[part].sum() <= groups.weight[k] - least
+    ]
+    if not parts:
+        return
+    sides = np.array([candidate.statistics[part].sum(axis=0) for part in parts])
+    log_p = yield np.stack([sides, groups.statistics[k] - sides], axis=1)
+    first = int(np.argmin(log_p))
+    if log_p[first] <= log(alpha):
+        yield from groups.part(k, parts[first], candidate)
+
+
+def _parts(members: list[int], candidate: LevelCandidate) -> list[list[int]]:
+    """The ways to part levels in two: cuts of their order, or every way while they are few; the first level comes along."""
+    if not candidate.is_ordered and len(members) <= TRIED_PARTS:
+        rest = members[1:]
+        return [[members[0], *chosen] for size in range(len(rest)) for chosen in combinations(rest, size)]
+    order = members
+    if not candidate.is_ordered:
+        order = [members[i] for i in by_outcome(candidate.statistics[members], candidate.is_mean)]
+    cuts = [sorted(order[:cut]) for cut in range(1, len(order))]
+    return [part if members[0] in part else [m for m in members if m not in set(part)] for part in cuts]
+
+
+MOST_LEVELS = 400  # beyond, levels are first put into so many runs of similar outcome
+
+
+def runs(candidate: LevelCandidate) -> np.ndarray:
+    """int32 [n_levels]: each level its own run, or, where levels are very many, runs of similar outcome and weight."""
+    n = len(candidate.weight)
+    if n <= MOST_LEVELS:
+        return np.arange(n, dtype=np.int32)
+    order = np.arange(n) if candidate.is_ordered else by_outcome(candidate.statistics, candidate.is_mean)
+    reached = np.cumsum(candidate.weight[order]) - candidate.weight[order] / 2
+    run_of = np.empty(n, np.int32)
+    run_of[order] = np.minimum(reached / reached[-1] * MOST_LEVELS, MOST_LEVELS - 1).astype(np.int32)
+    return in_order(run_of)
+
+
+def reduced(candidate: LevelCandidate, run_of: np.ndarray) -> LevelCandidate:
+    """The candidate whose levels are runs."""
+    statistics = np.zeros((int(run_of.max()) + 1, candidate.statistics.shape[1]))
+    np.add.at(statistics, run_of, candidate.statistics)
+    return msgspec.structs.replace(candidate, statistics=statistics, weight=np.bincount(run_of, candidate.weight))
+
+
+def is_line(n_statistics: int, is_mean: bool) -> bool:
+    """Whether outcomes are numbers: means, or shares of two classes."""
+    return is_mean or n_statistics == 2
+
+
+def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
+    """Levels in the order of their means, or along the direction in which their shares of classes differ most."""
+    if is_mean:
+        return np.argsort(statistics[:, 1] / statistics[:, 0], kind="stable")
+    share = statistics / statistics.sum(axis=1, keepdims=True)
+    along = share[:, 1] if is_line(share.shape[1], is_mean) else share @ _widest_direction(share)
+    return np.argsort(np.round(along, 12), kind="stable")
+
+
+def _widest_direction(share: np.ndarray) -> np.ndarray:
+    """The direction in which rows differ most. Its largest part (the last of equals) is positive: rounding gave the sign."""
+    centred = share - share.mean(axis=0)
+    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    size = np.abs(direction)
+    return direction * np.sign(direction[np.flatnonzero(size > size.max() - 1e-6)[-1]])
+
+
+def in_order(group_of: np.ndarray) -> np.ndarray:
+    """The same groups, numbered in the order of their first levels."""
+    n = len(group_of)
+    first = np.full(int(group_of.max(initial=-1)) + 1, n)
+    first[group_of[::-1]] = np.arange(n)[::-1]  # of several assignments the last one stays
+    place = np.empty(len(first), np.int32)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return place[group_of]

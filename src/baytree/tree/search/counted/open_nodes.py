@@ -1,0 +1,148 @@
+"""The nodes of a multiway tree of classes while it grows, as arrays, and which of their tests are carried out."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import msgspec
+import numpy as np
+
+from baytree.tree.policy.policy import Stopping
+
+
+class Nodes(msgspec.Struct, frozen=True):
+    """Nodes in the order in which they were made, the children of a node side by side."""
+
+    parent: np.ndarray  # int32 [n_nodes]
+    depth: np.ndarray  # int32 [n_nodes]
+    counts: np.ndarray  # float64 [n_nodes, n_classes]
+    rows: np.ndarray  # int64 [n_nodes], unweighted
+    parted: np.ndarray  # int32 [n_nodes], the nearest node above whose test has a branch for each level, −1 where none is
+    column: np.ndarray  # int32 [n_nodes], −1 where there is no test
+    rank: np.ndarray  # int32 [n_nodes], codes up to it take the first branch; −1 where code c takes branch c
+    cut: np.ndarray  # float64 [n_nodes]
+    branches: np.ndarray  # int32 [n_nodes]
+    missing: np.ndarray  # int32 [n_nodes]
+    gain: np.ndarray  # float64 [n_nodes], per unit of weight
+    first: np.ndarray  # int32 [n_nodes], the first child
+    is_split: np.ndarray  # bool [n_nodes], the rows have gone down to the children
+
+    @classmethod
+    def root(cls, counts: np.ndarray) -> Nodes:
+        """A node that waits for its test."""
+        none = np.full(1, -1, np.int32)
+        return _waiting(np.zeros(1, np.int32), np.zeros(1, np.int32), counts[None], none)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @property
+    def weight(self) -> np.ndarray:
+        """float64 [n_nodes]"""
+        return self.counts.sum(axis=1)
+
+    def may_split(self, chosen: np.ndarray, stop: Stopping) -> np.ndarray:
+        """bool [n_chosen]: the nodes with several classes, weight enough and not too deep."""
+        counts = self.counts[chosen]
+        weight = counts.sum(axis=1)
+        is_heavy = (weight >= 2 * stop.min_leaf - 1e-5) & (weight >= stop.min_split)
+        is_deep = self.depth[chosen] >= (np.inf if stop.max_depth is None else stop.max_depth)
+        return (counts.max(axis=1) < weight) & is_heavy & ~is_deep
+
+    def is_used(self, chosen: np.ndarray, n_columns: int) -> np.ndarray:
+        """bool [n_chosen, n_columns]: the columns that were parted into their levels above."""
+        used, above = np.zeros((len(chosen), n_columns), bool), self.parted[chosen]
+        while (has := np.flatnonzero(above >= 0)).size:
+            used[has, self.column[above[has]]] = True
+            above = np.where(above >= 0, self.parted[above], -1)
+        return used
+
+    def tested(self, chosen: np.ndarray, rows: np.ndarray, tests: dict[str, np.ndarray]) -> Nodes:
+        """The nodes, the chosen ones with their tests and these with children."""
+        inside = tests.pop("counts").reshape(-1, self.counts.shape[1])
+        changed = {name: _with(getattr(self, name), chosen, entries) for name, entries in (tests | {"rows": rows}).items()}
+        split, branches = chosen[tests["column"] >= 0], tests["branches"][tests["column"] >= 0]
+        changed["first"] = _with(self.first, split, len(self) + np.cumsum(branches) - branches)
+        above = np.where(changed["rank"][split] < 0, split, self.parted[split])
+        parent = np.repeat(split, branches).astype(np.int32)
+        children = _waiting(parent, self.depth[parent] + 1, inside, np.repeat(above, branches).astype(np.int32))
+        return msgspec.structs.replace(self, **changed)._joined(children)
+
+    def carried_out(self, chosen: np.ndarray) -> tuple[Nodes, np.ndarray]:
+        """The nodes with the tests of the chosen ones carried out, and those of them where that is new."""
+        new = chosen[~self.is_split[chosen]]
+        return msgspec.structs.replace(self, is_split=_with(self.is_split, new, True)), new
+
+    def only(self, chosen: np.ndarray) -> np.ndarray:
+        """int32 [n_nodes]: the columns of the chosen tests, −1 elsewhere."""
+        return _with(np.full(len(self), -1, np.int32), chosen, self.column[chosen])
+
+    def children(self, chosen: np.ndarray) -> np.ndarray:
+        """The children of these nodes, one node's after the other's."""
+        count = self.branches[chosen].astype(np.int64)
+        return np.repeat(self.first[chosen] - np.cumsum(count) + count, count) + np.arange(count.sum())
+
+    def compact(self, split: np.ndarray) -> tuple[Nodes, np.ndarray]:
+        """The tree in which only these nodes are split, breadth first, and the former number of each node."""
+        is_split = np.zeros(len(self), bool)
+        is_split[split] = True
+        level = order = np.zeros(1, np.int64)
+        while (level := self.children(level[is_split[level]])).size:
+            order = np.concatenate([order, level])
+        place = np.zeros(len(self), np.int32)
+        place[order] = np.arange(len(order))
+        kept = {name: getattr(self, name)[order] for name in self.__struct_fields__}
+        kept |= {"parent": place[kept["parent"]], "column": np.where(is_split[order], kept["column"], -1).astype(np.int32)}
+        kept["first"] = np.where(is_split[order], place[kept["first"]], 0).astype(np.int32)
+        kept["branches"] = np.where(is_split[order], kept["branches"], 0).astype(np.int32)
+        return Nodes(**kept), order
+
+    def as_raw(self, levels: np.ndarray) -> dict[str, np.ndarray]:
+        """The nodes as the core names their fields; `levels` [n_columns] is 0 for columns that are cut."""
+        inner, weight = self.column >= 0, self.weight
+        label = self.counts.argmax(axis=1).astype(np.int32)
+        return {
+            "test": np.where(inner, np.where(self.rank >= 0, 1, 2), 0),
+            "column": self.column, "first": self.first, "branches": self.branches,
+            "label": np.where(weight > 0, label, label[self.parent]),
+            "levels": np.where(inner, levels[self.column], 0).astype(np.int32),
+            "missing": self.missing, "cut": self.cut, "weight": weight, "rows": self.rows, "gain": self.gain,
+            "counts": self.counts,
+        }  # fmt: skip
+
+    def _joined(self, others: Nodes) -> Nodes:
+        names = self.__struct_fields__
+        return Nodes(**{name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names})
+
+
+def best_first(nodes: Nodes, most_leaves: int) -> np.ndarray:
+    """The nodes that are split where leaves are rationed: those whose tests gain most, as far as is known."""
+    column, branches, first = nodes.column.tolist(), nodes.branches.tolist(), nodes.first.tolist()
+    worth, taken, leaves, made = (nodes.gain * nodes.weight).tolist(), [], 1, 1
+    waiting = [(-worth[0], 0, 0)] if column[0] >= 0 else []
+    while waiting:
+        node = heappop(waiting)[-1]
+        if leaves + branches[node] - 1 > most_leaves:
+            continue
+        leaves += branches[node] - 1
+        taken.append(node)
+        for child in range(first[node], first[node] + branches[node]):
+            if column[child] >= 0:
+                heappush(waiting, (-worth[child], made, child))
+                made += 1
+    return np.array(taken, np.int64)
+
+
+def _waiting(parent: np.ndarray, depth: np.ndarray, counts: np.ndarray, parted: np.ndarray) -> Nodes:
+    n = len(parent)
+    none = {name: np.full(n, -1, np.int32) for name in ("column", "rank", "missing")}
+    zero = {name: np.zeros(n, np.int32) for name in ("branches", "first")}
+    numbers = {"cut": np.full(n, np.nan), "gain": np.zeros(n), "rows": np.zeros(n, np.int64)}
+    numbers["is_split"] = np.zeros(n, bool)
+    return Nodes(parent=parent, depth=depth, counts=counts, parted=parted, **none, **zero, **numbers)
+
+
+def _with(array: np.ndarray, places: np.ndarray, entries: np.ndarray | bool) -> np.ndarray:
+    changed = array.copy()
+    changed[places] = entries
+    return changed

@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "linear/active_set.hpp"
+#include "linear/coordinate_descent.hpp"
+#include "linear/held_out.hpp"
+#include "linear/newton.hpp"
+#include "linear/row_hash.hpp"
+#include "linear/row_loops.hpp"
+#include "linear/sparse_rows.hpp"
+#include "linear/sparse_squares.hpp"
+#include "numeric/distributions.hpp"
+
+namespace baytree::bindings {
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+using Dense = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Found = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using DenseOutput = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::span<const double> flat(const Dense& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
+std::span<double> flat(const DenseOutput& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
+
+// Rows [first, last) of a matrix whose columns lie side by side.
+linear::RowRun run_of(const Matrix& x, const int32_t* label, const Vector<double>& weight, size_t first, size_t last) {
+  require(first <= last && last <= x.shape(0) && (x.shape(1) < 2 || x.stride(1) == 1) && weight.shape(0) == x.shape(0),
+          "rows: the shapes do not fit");
+  const double* const at = x.data() + static_cast<std::ptrdiff_t>(first) * x.stride(0);
+  return {at, x.stride(0), last - first, x.shape(1), label ? label + first : nullptr, weight.data() + first};
+}
+
+void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> pivot, Vector<int64_t> place,
+                    Output<double> total, Output<double> mean, Output<double> out) {
+  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
+  const size_t rows = run.rows, columns = run.columns, classes = total.shape(0);
+  require(label.shape(0) == rows && place.shape(0) == rows && pivot.shape(0) == columns &&
+              mean.shape(0) == classes * columns && out.shape(0) >= rows * columns,
+          "centre_classes: the shapes do not fit");
+  for (size_t i = 0; i < rows; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < classes && place(i) >= 0 &&
+                static_cast<size_t>(place(i)) < rows,
+            "centre_classes: a label or place is out of range");
+  nb::gil_scoped_release unlocked;
+  linear::row_loops().centre(run, {pivot.data(), classes, total.data(), mean.data()}, place.data(), out.data());
+}
+
+double dense_slope(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start,
+                   size_t first, size_t last, Output<double> gradient) {
+  const auto run = run_of(x, label.data(), weight, first, last);
+  require(label.shape(0) == x.shape(0) && coefficient.shape(0) == run.columns && gradient.shape(0) == run.columns + 1, "dense_slope: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  return linear::row_loops().slope(run, coefficient.data(), start, gradient.data());
+}
+
+void curvature_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start, size_t first,
+               size_t last, DenseOutput out) {
+  const auto run = run_of(x, label.data(), weight, first, last);
+  require(label.shape(0) == x.shape(0) && coefficient.shape(0) == run.columns && out.shape(0) == run.rows &&
+              out.shape(1) == run.columns + 1,
+          "curvature_rows: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  linear::row_loops().curvature_rows(run, coefficient.data(), start, out.data());
+}
+
+void sparse_squares(Dense rows, DenseOutput out) {
+  const size_t q = rows.shape(1);
+  require(out.shape(0) == q && out.shape(1) == q, "sparse_squares: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  linear::add_sparse_squares(flat(rows), q, out.data());
+}
+
+void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_t first, size_t last, Output<double> sum,
+                    Output<double> square) {
+  const auto run = run_of(x, nullptr, weight, first, last);
+  require(pivot.shape(0) == run.columns && sum.shape(0) == run.columns && square.shape(0) == run.columns,
+          "column_moments: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  linear::row_loops().moments(run, pivot.data(), sum.data(), square.data());
+}
+
+void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<uint64_t> out) {
+  require(centre.shape(0) == x.shape(1) && scale.shape(0) == x.shape(1) && out.shape(0) == x.shape(0) &&
+              (x.shape(1) < 2 || x.stride(1) == 1),
+          "row_hashes: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const linear::RowRun run{x.data(), x.stride(0), x.shape(0), x.shape(1), nullptr, nullptr};
+  linear::row_hashes(run, view(centre), view(scale), view(out));
+}
+
+// Refuses starts that fall or run past the entries, and features out of range.
+numeric::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
+                           size_t features) {
+  const auto first = view(start);
+  const auto entry = view(code);
+  require(!first.empty() && first.front() == 0 && static_cast<size_t>(first.back()) == entry.size() &&
+              entry.size() == value.shape(0),
+          "sparse rows: starts, codes and values do not fit");
+  for (size_t i = 1; i < first.size(); ++i) require(first[i] >= first[i - 1], "sparse rows: a row ends before it starts");
+  for (const int32_t c : entry) require(c >= 0 && static_cast<size_t>(c) < features, "sparse rows: no such feature");
+  return {first, entry, view(value)};
+}
+
+void sparse_product(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Dense weight, DenseOutput out) {
+  const auto x = sparse(start, code, value, weight.shape(0));
+  require(out.shape(0) == x.rows() && out.shape(1) == weight.shape(1), "sparse_product: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  linear::sparse_product(x, flat(weight), weight.shape(1), flat(out));
+}
+
+double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Vector<int32_t> label,
+                    Vector<double> weight, Dense theta, size_t first, size_t last, DenseOutput share,
+                    DenseOutput gradient) {
+  const numeric::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const size_t k = theta.shape(1);
+  require(label.shape(0) == x.rows() && weight.shape(0) == x.rows() && first <= last && last <= x.rows() &&
+              share.shape(0) == x.rows() && share.shape(1) == k && gradient.shape(0) == theta.shape(0) &&
+              gradient.shape(1) == k,
+          "sparse_slope: the shapes do not fit");
+  for (size_t i = first; i < last; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < std::max<size_t>(k, 2), "sparse_slope: no such class");
+  nb::gil_scoped_release unlocked;
+  const linear::Problem problem{x, view(label), view(weight), flat(theta)};
+  return linear::with_width(
+      k, [&](auto width) { return linear::sparse_slope(problem, width, first, last, flat(share), flat(gradient)); });
+}
+
+nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso, Output<double> theta,
+                       Output<double> slope, int64_t most, double tolerance) {
+  const size_t m = theta.shape(0);
+  require(matrix.shape(0) == m && matrix.shape(1) == m && ridge.shape(0) == m && lasso.shape(0) == m &&
+              slope.shape(0) == m,
+          "gram_descent: the shapes do not fit");
+  linear::Sweeps done{};
+  {
+    nb::gil_scoped_release unlocked;
+    done = linear::GramDescent(flat(matrix), view(ridge), view(lasso), view(theta), view(slope)).run(most, tolerance);
+  }
+  return nb::make_tuple(done.count, done.change);
+}
+
+double sparse_descent(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Dense share,
+                      Vector<double> weight, Vector<double> gradient, Vector<double> ridge, Vector<double> lasso,
+                      Output<double> theta, Output<double> score, Output<double> mix, Vector<int64_t> coordinates) {
+  const numeric::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const size_t n = share.shape(0), k = share.shape(1), m = theta.shape(0);
+  require(m == x.rows() * k && gradient.shape(0) == m && lasso.shape(0) == x.rows() && ridge.shape(0) == x.rows() && weight.shape(0) == n &&
+              score.shape(0) == n * k && mix.shape(0) == n,
+          "sparse_descent: the shapes do not fit");
+  for (const int64_t c : view(coordinates)) require(c >= 0 && static_cast<size_t>(c) < m, "sparse_descent: no such coordinate");
+  nb::gil_scoped_release unlocked;
+  return linear::SparseDescent(x, flat(share), view(weight), view(gradient), view(ridge), view(lasso), k, view(theta),
+                                view(score), view(mix))
+      .sweep(view(coordinates));
+}
+
+bool net_step(Dense curvature, Vector<double> ridge, Vector<double> lasso, Vector<double> theta, Vector<double> gradient, double near,
+              Output<double> out) {
+  const size_t q = theta.shape(0);
+  require(curvature.shape(0) == q && curvature.shape(1) == q && ridge.shape(0) == q && lasso.shape(0) == q && gradient.shape(0) == q &&
+              out.shape(0) == q,
+          "net_step: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const auto step = linear::net_step(flat(curvature), {view(ridge), view(lasso)}, {view(theta), view(gradient)}, near);
+  if (step) std::ranges::copy(*step, out.data());
+  return step.has_value();
+}
+
+nb::tuple newton_of_few_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> ridge, Vector<double> lasso,
+                              Vector<double> start, Dense curvature, double tol, double ideal, int64_t most) {
+  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
+  const size_t q = run.columns + 1;
+  require(label.shape(0) == run.rows && ridge.shape(0) == q && lasso.shape(0) == q && start.shape(0) == q &&
+              (curvature.size() == 0 || (curvature.shape(0) == q && curvature.shape(1) == q)),
+          "newton_of_few_rows: the shapes do not fit");
+  std::optional<linear::NewtonFit> fit;
+  {
+    nb::gil_scoped_release unlocked;
+    fit = linear::FewRows(run, {view(ridge), view(lasso)}).optimum(view(start), flat(curvature), {tol, ideal, most});
+  }
+  if (!fit) return nb::make_tuple();
+  nb::list values;
+  for (const double each : fit->values) values.append(each);
+  return nb::make_tuple(to_numpy(std::move(fit->theta), {1, q}), fit->violation, fit->steps, nb::tuple(values),
+                        to_numpy(std::move(fit->curvature), {q, q}));
+}
+
+void held_out_of_few_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<int64_t> fold, Cube ridge, Cube lasso,
+                          Dense theta, Cube curvature, Dense aim, int64_t most, DenseOutput loss, Found found) {
+  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
+  const size_t q = run.columns + 1, folds = aim.shape(0), count = aim.shape(1);
+  const auto has_shape = [&](const Cube& each) { return each.shape(0) == folds && each.shape(1) == count && each.shape(2) == q; };
+  require(label.shape(0) == run.rows && fold.shape(0) == run.rows && has_shape(ridge) && has_shape(lasso) &&
+              theta.shape(0) == count && theta.shape(1) == q && curvature.shape(0) == count && curvature.shape(1) == q &&
+              curvature.shape(2) == q && loss.shape(0) == folds && loss.shape(1) == count && found.size() == folds * count,
+          "held_out_of_few_rows: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const linear::StrengthPath path{folds, count, {ridge.data(), ridge.size()}, {lasso.data(), lasso.size()}, flat(theta),
+                                  {curvature.data(), curvature.size()}, flat(aim), most};
+  linear::HeldOut(run, view(fold), path).losses(flat(loss), {found.data(), found.size()});
+}
+
+void check_sparse(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, size_t features) {
+  sparse(start, code, value, features);
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& module) {
+  module.def("centre_classes", &centre_classes, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("pivot").noconvert(), nb::arg("place").noconvert(),
+             nb::arg("total").noconvert(), nb::arg("mean").noconvert(), nb::arg("out").noconvert(),
+             "Means of each class about the pivot, and the rows about them, one block of rows at a time.");
+  module.def("dense_slope", &dense_slope, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
+             nb::arg("gradient").noconvert(), "Loss of some rows with two classes; adds their gradient.");
+  module.def("curvature_rows", &curvature_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
+             nb::arg("out").noconvert(), "Rows with two classes, times the root of their curvature, the constant last.");
+  module.def("sparse_squares", &sparse_squares, nb::arg("rows").noconvert(), nb::arg("out").noconvert(),
+             "Adds rows' rows to a symmetric matrix, by the numbers of each row that are not 0.");
+  module.def("column_moments", &column_moments, nb::arg("x").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("pivot").noconvert(), "first"_a, "last"_a, nb::arg("sum").noconvert(),
+             nb::arg("square").noconvert(), "Adds weighted sums and squares of each column about a pivot.");
+  module.def("row_hashes", &row_hashes, nb::arg("x").noconvert(), nb::arg("centre").noconvert(),
+             nb::arg("scale").noconvert(), nb::arg("out").noconvert(),
+             "A number made from each row in standard units, whatever the order of its columns.");
+  module.def("sparse_product", &sparse_product, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("weight").noconvert(), nb::arg("out").noconvert(),
+             "Adds compressed rows times a dense matrix to `out`.");
+  module.def("check_sparse", &check_sparse, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), "features"_a, "Refuses compressed rows that do not hold together.");
+  module.def("sparse_slope", &sparse_slope, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("label").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("theta").noconvert(), "first"_a, "last"_a, nb::arg("share").noconvert(),
+             nb::arg("gradient").noconvert(), "Loss of some compressed rows; adds their gradient, writes their shares.");
+  module.def("f_log_tail", &numeric::f_log_tail, "statistic"_a, "between"_a, "within"_a, "log P(F >= statistic).");
+  module.def("gram_descent", &gram_descent, nb::arg("matrix").noconvert(), nb::arg("ridge").noconvert(),
+             nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("slope").noconvert(), "most"_a,
+             "tolerance"_a, "Coordinate descent on a quadratic given by its matrix; (sweeps, last change).");
+  module.def("net_step", &net_step, nb::arg("curvature").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
+             nb::arg("theta").noconvert(), nb::arg("gradient").noconvert(), "near"_a, nb::arg("out").noconvert(),
+             "Writes the step to the minimum of a penalised quadratic; false where its matrix is nearly singular.");
+  module.def("newton_of_few_rows", &newton_of_few_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
+             nb::arg("start").noconvert(), nb::arg("curvature").noconvert(), "tol"_a, "ideal"_a, "most"_a,
+             "Logistic regression of two classes: coefficients, violation, steps, objective after each, curvature; or nothing.");
+  module.def("held_out_of_few_rows", &held_out_of_few_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("fold").noconvert(), nb::arg("ridge").noconvert(),
+             nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("curvature").noconvert(),
+             nb::arg("aim").noconvert(), "most"_a, nb::arg("loss").noconvert(), nb::arg("found").noconvert(),
+             "Held-out losses of a logistic regression of two classes for each fold and strength, and which were found.");
+  module.def("sparse_descent", &sparse_descent, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("share").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("gradient").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(),
+             nb::arg("score").noconvert(), nb::arg("mix").noconvert(), nb::arg("coordinates").noconvert(),
+             "One sweep of coordinate descent on a quadratic given by compressed columns; the largest change.");
+}
+
+}  // namespace baytree::bindings

@@ -1,0 +1,69 @@
+// Bindings of the exact search of small trees.
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "tree/optimal/search.hpp"
+
+namespace baytree::bindings {
+namespace {
+
+using namespace tree::optimal;
+
+// Ctrl-C ends the search, which then tells what it has, and so does who asked for it on another thread and no longer waits;
+// whatever else a signal raises goes on as an error.
+bool is_to_end(const nb::callable& is_given_up) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    return nb::cast<bool>(is_given_up());  // Python looks for signals where it calls a function
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+    return true;
+  }
+}
+
+template <std::invocable<const Shape&> Of> auto column_of(const std::vector<Shape>& shapes, Of of) {
+  std::vector<int32_t> values;
+  for (const Shape& shape : shapes) values.push_back(of(shape));
+  return to_numpy(std::move(values), {shapes.size()});
+}
+
+nb::dict to_python(const Found& found) {
+  nb::dict out;
+  out["test"] = column_of(found.shapes, [](const Shape& shape) { return shape.test; });
+  out["low"] = column_of(found.shapes, [](const Shape& shape) { return shape.low; });
+  out["high"] = column_of(found.shapes, [](const Shape& shape) { return shape.high; });
+  out["cost"] = found.cost;
+  out["lower"] = found.lower;
+  out["searched"] = found.searched;
+  out["is_late"] = found.is_stopped_by_time;
+  out["is_interrupted"] = found.is_stopped_by_user;
+  return out;
+}
+
+nb::dict best_tree(const Vector<uint64_t>& bits, size_t tests, const Vector<int32_t>& label, const Vector<int64_t>& weight, size_t classes,
+                   int64_t mistake, int64_t leaf, int64_t least, int max_depth, double seconds, const nb::callable& is_given_up) {
+  const size_t rows = label.shape(0);
+  if (weight.shape(0) != rows) throw nb::value_error("one weight is needed per row");
+  if (rows > 0x7FFFFFFFu) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
+  if (bits.shape(0) != tests * ((rows + 63) / 64)) throw nb::value_error("one bit is needed per test and row");
+  for (const int32_t c : view(label)) if (c < 0 || size_t(c) >= classes) throw nb::value_error("a label is no class");
+  const Limits limits{max_depth, least, seconds, [&] { return is_to_end(is_given_up); }};
+  int64_t total = 0;
+  for (const int64_t w : view(weight)) total += w;
+  const Found found = interruptible([&] {
+    const RowBits by_row(view(bits), tests, rows);
+    if (total < never<int32_t> / 2) return Search<int32_t>(by_row, view(label), view(weight), classes, {mistake, leaf}, limits).run();
+    return Search<int64_t>(by_row, view(label), view(weight), classes, {mistake, leaf}, limits).run();
+  });
+  return to_python(found);
+}
+
+}  // namespace
+
+void bind_optimal(nb::module_& module) {
+  module.def("best_tree", &best_tree, "bits"_a.noconvert(), "tests"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "classes"_a,
+             "mistake"_a, "leaf"_a, "least"_a, "max_depth"_a, "seconds"_a, "is_given_up"_a,
+             "The tree of least cost over tests that are bits of rows [tests, ⌈rows / 64⌉]: its nodes, children before parents, what "
+             "it costs, and what every tree at least costs.");
+}
+
+}  // namespace baytree::bindings
