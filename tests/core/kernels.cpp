@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "bayes/likelihood.hpp"
 #include "linear/classes/class_held_out.hpp"
 #include "linear/row_loops.hpp"
-#include "numbers/moments.hpp"
+#include "naive_bayes/densities.hpp"
+#include "numeric/moments.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ class Digest {
 struct Rows {
   std::vector<double> values, weight;
   std::vector<std::int32_t> label;
-  numbers::Matrix matrix() const { return {values.data(), n_rows, n_columns, static_cast<std::ptrdiff_t>(n_columns), 1}; }
+  numeric::Matrix matrix() const { return {values.data(), n_rows, n_columns, static_cast<std::ptrdiff_t>(n_columns), 1}; }
 };
 
 Rows rows_between(double low, double high, int spread, bool has_missing) {
@@ -62,11 +62,11 @@ Rows rows_between(double low, double high, int spread, bool has_missing) {
 }
 
 void print_moments(const char* name, const Rows& rows, bool is_weighted) {
-  numbers::MomentCells cells(n_classes, n_columns);
+  numeric::MomentCells cells(n_classes, n_columns);
   const std::span<const double> weight = is_weighted ? std::span<const double>(rows.weight) : std::span<const double>();
-  numbers::MomentKernel(rows.matrix(), rows.label, weight, cells).observe();
+  numeric::MomentKernel(rows.matrix(), rows.label, weight, cells).observe();
   Digest digest;
-  const numbers::MomentTables tables = cells.tables();
+  const numeric::MomentTables tables = cells.tables();
   for (const auto* part : {&tables.weight, &tables.total, &tables.square}) digest.add(std::span<const std::int64_t>(part->limbs));
   digest.print(name);
 }
@@ -78,7 +78,7 @@ void print_scores(const char* name, const Rows& rows, double degrees) {
   for (double& value : scale) value = bits.between(0.5, 2);
   for (double& value : constant) value = bits.between(-3, 0);
   std::vector<double> scores(n_rows * n_classes);
-  bayes::add_scores(rows.matrix(), {mean, scale, freedom, constant, n_classes}, scores);
+  naive_bayes::add_scores(rows.matrix(), {mean, scale, freedom, constant, n_classes}, scores);
   Digest digest;
   digest.add(std::span<const double>(scores));
   digest.print(name);

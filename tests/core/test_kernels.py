@@ -8,21 +8,27 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 OPTIONS = ("-std=c++20", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-psabi", "-Wno-ignored-attributes", "-pthread")
-LOOPS = ("slice", "density", "left_out", "row", "class", "factor")
+LOOPS = (
+    "numeric/slice_loops",
+    "naive_bayes/density_loops",
+    "naive_bayes/leave_one_out_loops",
+    "linear/row_loops",
+    "linear/classes/class_loops",
+    "linear/cholesky_loops",
+)
 
 
 def digests(compiler: str, folder: Path, *run: str) -> str:
     """What the program of kernels.cpp prints, compiled for the baseline of a machine."""
     core, program = ROOT / "src" / "core", folder / compiler.replace("/", "-")
     objects = []
-    for loops in LOOPS:
+    for path in LOOPS:
+        loops = Path(path).name
         made = folder / f"{loops}-{program.name}.o"
-        level = f"-DBAYTREE_LEVEL={loops}_loops_baseline"
-        subprocess.run(
-            [compiler, *OPTIONS, f"-I{core}", level, "-c", core / f"simd/{loops}_loops.cpp", "-o", made], check=True
-        )
+        level = f"-DBAYTREE_LEVEL={loops}_baseline"
+        subprocess.run([compiler, *OPTIONS, f"-I{core}", level, "-c", core / f"{path}.cpp", "-o", made], check=True)
         objects.append(made)
-    sources = [ROOT / "tests" / "core" / "kernels.cpp", core / "simd" / "levels.cpp"]
+    sources = [ROOT / "tests" / "core" / "kernels.cpp", core / "simd" / "dispatch.cpp"]
     subprocess.run([compiler, *OPTIONS, f"-I{core}", "-static", *sources, *objects, "-o", program], check=True)
     return subprocess.run([*run, program], check=True, capture_output=True, text=True).stdout
 

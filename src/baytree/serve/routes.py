@@ -1,5 +1,7 @@
 """What can be asked, and which function answers: the whole surface of the server in one table."""
 
+# ruff: noqa: ARG001 - every route has the same signature
+
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -21,7 +21,7 @@ _MASK = (1 << BITS) - 1
 
 _MANY = 1 << 15  # limbs that are worth threads
 
-_UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numbers/exact.hpp
+_UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numeric/exact_sum.hpp
 
 
 class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

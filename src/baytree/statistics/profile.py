@@ -30,7 +30,7 @@ MOST_BUCKETS = 256
 
 _MANY = 1 << 15  # numbers that are worth a thread of their own
 
-EXACT = -1075  # the exponent of buckets that hold one double each, as in src/core/numbers/buckets.hpp
+EXACT = -1075  # the exponent of buckets that hold one double each, as in src/core/numeric/histogram.hpp
 
 
 class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sketch"):

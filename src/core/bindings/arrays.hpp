@@ -1,4 +1,4 @@
-// Array types, scores.
+// Array types of the bindings, score matrices, and calls of kernels without the GIL.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -16,26 +16,25 @@
 
 namespace baytree::bindings {
 
-// What every binding file shares: the array types that kernels accept, and how kernels run.
-
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// One-dimensional contiguous input, never copied or converted on the way in (bind with `.noconvert()`).
+// One-dimensional contiguous input, never copied or converted (bind with `.noconvert()`).
 template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T> using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <typename T> std::span<const T> view(const Vector<T>& array) { return {array.data(), array.shape(0)}; }
 template <typename T> std::span<T> view(const Output<T>& array) { return {array.data(), array.shape(0)}; }
 
-// The values of a sequence. nanobind's casters may not throw: an allocation that fails in them would end the process.
+// The values of a sequence. Not by nanobind's type casters: these are noexcept, so a failed allocation would terminate
+// the process.
 template <typename T> std::vector<T> values_of(const nb::handle& sequence) {
   std::vector<T> values;
   for (const nb::handle each : sequence) values.push_back(nb::cast<T>(each));
   return values;
 }
 
-// Hands a vector's memory to numpy without a copy.
+// Passes the memory of a vector to numpy without a copy.
 template <typename T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {
   auto* owned = new std::vector<T>(std::move(values));
@@ -43,7 +42,7 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
   return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
 }
 
-// An array of zeros: of memory that nothing is written to, most is never there.
+// An array of zeros, by calloc: pages that are never written are not allocated.
 template <typename T> nb::ndarray<nb::numpy, T> zeros(std::initializer_list<size_t> shape) {
   const size_t size = std::accumulate(shape.begin(), shape.end(), size_t(1), std::multiplies());
   auto* owned = static_cast<T*>(std::calloc(std::max(size, size_t(1)), sizeof(T)));
@@ -52,11 +51,11 @@ template <typename T> nb::ndarray<nb::numpy, T> zeros(std::initializer_list<size
   return nb::ndarray<nb::numpy, T>(owned, shape, owner);
 }
 
-// Python hears signals on its main thread alone.
+// Python handles signals only on its main thread.
 bool is_main_thread();
 
-// Whether the user pressed Ctrl-C: what the workers of a kernel ask now and then. Another thread would wait for the interpreter's lock, up
-// to a quarter of the time between two questions, to be told of nothing.
+// Whether the user pressed Ctrl-C; called by kernels from time to time. Other threads return at once: they would wait
+// for the GIL, for up to a quarter of the interval between calls, without any result.
 inline bool is_interrupted() {
   if (!is_main_thread()) return false;
   const nb::gil_scoped_acquire gil;
@@ -73,7 +72,7 @@ template <std::invocable Kernel> auto interruptible(const Kernel& kernel) {
   }
 }
 
-// Matrices that kernels read, and scores that they add to.
+// Matrices and scores.
 
 using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -81,7 +80,7 @@ using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 inline std::span<const double> flat(const Table& table) { return {table.data(), table.size()}; }
 
-// Scores that fit so many rows and classes.
+// Scores of the given shape.
 inline std::span<double> output(const Scores& scores, std::size_t n_rows, std::size_t n_classes) {
   if (scores.shape(0) != n_rows || scores.shape(1) != n_classes) throw nb::value_error("scores do not fit the rows");
   return {scores.data(), scores.size()};

@@ -1,4 +1,4 @@
-// What each binding file offers to the module.
+// Registration functions of the binding files.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -30,7 +30,7 @@ using DenseOutput = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::c
 std::span<const double> flat(const Dense& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
 std::span<double> flat(const DenseOutput& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
 
-// Rows [first, last) of a matrix whose columns lie side by side.
+// Rows [first, last) of a matrix with contiguous rows.
 linear::RowRun run_of(const Matrix& x, const int32_t* label, const Vector<double>& weight, size_t first, size_t last) {
   require(first <= last && last <= x.shape(0) && (x.shape(1) < 2 || x.stride(1) == 1) && weight.shape(0) == x.shape(0),
           "rows: the shapes do not fit");
@@ -96,7 +96,7 @@ void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<ui
   linear::row_hashes(run, view(centre), view(scale), view(out));
 }
 
-// Refuses starts that fall or run past the entries, and features out of range.
+// Rejects row starts that decrease or exceed the entries, and feature codes out of range.
 numeric::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
                            size_t features) {
   const auto first = view(start);

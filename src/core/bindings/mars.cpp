@@ -1,4 +1,4 @@
-// Bindings of MARS's search for knots.
+// Bindings of MARS: knot search and backward pass.
 #include <stdexcept>
 
 #include "bindings/arrays.hpp"
@@ -31,7 +31,8 @@ void make_search(KnotSearch* self, Matrix<double> x, Matrix<double> y, size_t mo
   interruptible([&] { return new (self) KnotSearch(flat(x), flat(y), rows, columns, most, is_centred, memory, workers); });
 }
 
-// The candidates of columns [first, last) beside each parent, as [columns, parents] gains, ranks and whether there is a line.
+// Candidates of columns [first, last) with each parent: gains, ranks and whether there is a linear term, as [columns,
+// parents].
 nb::tuple search(KnotSearch& self, size_t first, size_t last, Vector<int32_t> slots, Matrix<double> parents, Matrix<uint8_t> is_tried,
                  Matrix<int64_t> spans, Vector<double> rules) {
   const size_t n = slots.shape(0), width = last - first;
@@ -61,7 +62,7 @@ nb::tuple search(KnotSearch& self, size_t first, size_t last, Vector<int32_t> sl
   return nb::make_tuple(to_numpy(std::move(gains), {2, width, n}), to_numpy(std::move(rank), {width, n}), to_numpy(std::move(has_line), {width, n}));
 }
 
-// What each parent gave at best, and the winner of all: its gain (0 where nobody leads), parent, column, rank and whether it has a mirror.
+// Best gain of each parent; and the winner: gain (0: none), parent, column, rank, and whether it has a mirror.
 nb::tuple leading_candidate(nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> gains, Matrix<int32_t> rank, Matrix<uint8_t> has_line,
                             Matrix<uint8_t> is_tried, double share) {
   const size_t columns = gains.shape(1), parents = gains.shape(2), n = columns * parents;
@@ -83,7 +84,7 @@ void add(KnotSearch& self, Vector<double> term) {
   self.add(view(term));
 }
 
-// For 1, 2, ... terms a subset and its RSS.
+// For 1, 2, ... terms the best subset and its RSS.
 nb::tuple backward_subsets(Matrix<double> r, Matrix<double> z, double rest, bool tries_prefixes) {
   const size_t terms = r.shape(0);
   require(r.shape(1) == terms && z.shape(0) == terms && z.shape(1) > 0, "backward_subsets: the shapes do not fit");

@@ -1,4 +1,5 @@
-// The module `baytree._core`. Each room binds its kernels in thin files of bindings/: check, release the GIL, call.
+// The extension module `baytree._core`. Each file of bindings/ registers kernels of one family; a binding checks its
+// arguments, releases the GIL and calls the kernel.
 #include <atomic>
 
 #include "bindings/arrays.hpp"
@@ -8,13 +9,13 @@
 namespace baytree::bindings {
 namespace {
 
-// A function's own, so that there is no global to be initialised before or after others.
+// Local static: no global whose initialisation order matters.
 std::atomic<unsigned long>& main_thread() {
   static std::atomic<unsigned long> ident{0};
   return ident;
 }
 
-// Now and in every child that is forked: there the thread that forked is the main one.
+// Records the main thread now and in every forked child, where the forking thread becomes the main thread.
 void note_main_thread() {
   const auto note = [] { main_thread() = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident")); };
   note();
@@ -30,10 +31,10 @@ bool is_main_thread() { return PyThread_get_thread_ident() == main_thread(); }
 
 NB_MODULE(_core, module) {
   using namespace baytree::bindings;
-  nanobind::set_leak_warnings(false);  // a tree that lives until the end of the process keeps its router that long
+  nanobind::set_leak_warnings(false);  // trees that live until the end of the process keep their routers alive
   module.doc() = "Kernels of baytree: rows in, statistics out.";
   note_main_thread();
-  baytree::simd::level_in_use();  // refuses what it cannot run before anything is asked
+  baytree::simd::level_in_use();  // fails early if BAYTREE_SIMD names an unsupported level
   bind_simd(module);
   bind_statistics(module);
   bind_cuts(module);

@@ -1,4 +1,4 @@
-// Bindings of the instruction sets: which there are, and which one is in use.
+// Bindings of the instruction sets: those supported, and the one in use.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

@@ -1,4 +1,4 @@
-// Counting, moments, factorise, cuts, extremes.
+// Bindings of counts, exact moments, histograms, factorisation, MDL cut points and extremes.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -16,16 +16,16 @@
 
 namespace baytree::bindings {
 
-// Bindings of counting, moments and factorising.
+// Counts, moments, histograms and factorisation.
 
 namespace {
 
 using namespace numeric;
 
-// Columns are taken in stripes, so that a chunk stays in the cache and the exact cells of very wide tables stay few.
+// Columns are processed in stripes, so that a chunk fits the cache and the exact cells of very wide tables stay few.
 constexpr std::size_t stripe = 64;
 
-// Wider where rows are few: what begins and ends a stripe would take as long as its rows.
+// Wider stripes for few rows, where the overhead of a stripe would dominate.
 std::size_t stripe_of(std::size_t n_rows) { return n_rows * 4 * stripe <= chunk_bytes / sizeof(double) ? 4 * stripe : stripe; }
 
 using Limbs = nb::ndarray<nb::numpy, std::int64_t>;
@@ -43,7 +43,8 @@ nb::tuple as_tuple(ExactTable&& table, std::size_t n_cells) {
   return nb::make_tuple(to_numpy(std::move(table.limbs), {n_cells, width}), low);
 }
 
-// (weight, total, square), each (limbs [n_classes * n_columns, width], low); `part(first, n)` gives some of the columns.
+// (weight, total, square), each (limbs [n_classes * n_columns, width], low); `part(first, n)` computes some of the
+// columns.
 template <std::invocable<std::size_t, std::size_t> Part>
 nb::tuple moments_of(const Part& part, std::size_t n_columns, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
   ExactTable tables[3];
@@ -76,7 +77,7 @@ nb::tuple moments(const Strided& values, const Vector<std::int32_t>& label, cons
 nb::tuple moments_of_columns(const nb::list& columns, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
   std::vector<const double*> first;
   for (const nb::handle column : columns) {
-    const auto numbers = nb::cast<Vector<double>>(column, false);  // never a copy, which would not outlive this line
+    const auto numbers = nb::cast<Vector<double>>(column, false);  // a copy would not outlive this line
     if (numbers.shape(0) != label.shape(0)) throw nb::value_error("a column has another number of rows than the labels");
     first.push_back(numbers.data());
   }
@@ -157,7 +158,7 @@ nb::tuple count_weighted(const Vector<std::int32_t>& code, const Vector<std::int
   return as_tuple(std::move(table), (n_levels + 1) * n_classes);
 }
 
-// Adds row k of the cells to the row at place k of the totals.
+// Adds row k of the cells to row place[k] of the totals.
 void add_at_places(const nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& totals, const Vector<std::int64_t>& place,
                    const ExactCells& cells) {
   const std::size_t width = totals.shape(1);
@@ -169,7 +170,7 @@ void add_at_places(const nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb
   }
 }
 
-// For each column the exponent and the edges of its buckets, and the rows of each class in them.
+// For each column the exponent and the edges of its buckets, and counts per bucket and class.
 nb::list bucket_columns(const Strided& values, const Vector<std::int32_t>& label, std::size_t n_classes, std::size_t most, int threads) {
   if (values.shape(0) != label.shape(0)) throw nb::value_error("rows and labels differ in number");
   std::vector<CountedBuckets> columns;
@@ -200,7 +201,7 @@ nb::tuple united_buckets(const Vector<double>& left, const Vector<double>& right
                         to_numpy(std::move(united.of_right), {n_right}));
 }
 
-// Runs a kernel on some threads.
+// Runs the hashing coder on several threads.
 nb::tuple factorise_items(const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& items, int threads) {
   Factorised result;
   run(threads, [&](Workers& workers) { result = ItemCoder(items.data(), items.shape(0), items.shape(1), workers)(); });
@@ -212,7 +213,8 @@ template <typename Number> using Numbers = nb::ndarray<const Number, nb::ndim<2>
 
 using CodeRows = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Writes the codes [n_columns, n_rows]; gives for each column its distinct numbers, or none where they are not whole or lie too far apart.
+// Writes the codes [n_columns, n_rows]; returns the distinct numbers of each column, empty if they are not integers of
+// a small range.
 template <Codable Number> nb::list code_whole_numbers(const Numbers<Number>& numbers, const CodeRows& codes, int threads) {
   const NumberMatrix<Number> matrix{numbers.data(), numbers.shape(0), numbers.shape(1), numbers.stride(0), numbers.stride(1)};
   if (codes.shape(0) != matrix.n_columns || codes.shape(1) != matrix.n_rows) throw nb::value_error("numbers and codes differ in shape");
@@ -262,7 +264,7 @@ void bind_statistics(nb::module_& module) {
   module.def("code_whole_numbers", &code_whole_numbers<double>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, coding);
 }
 
-// Bindings of cuts of numeric columns by what they tell about the classes, and of the ends of such columns.
+// Cut points of numeric columns by class entropy, and extremes of columns.
 
 namespace {
 
@@ -280,8 +282,8 @@ SortedColumn sorted_column(const Vector<double>& values, const Vector<std::int64
   return column;
 }
 
-// Calls work with the entropy that fits: looked up for counts, computed for weights. A weight with a table of entropies is a
-// whole number of rows, of which the table has an entry for all together.
+// Calls work with a suitable entropy: a lookup table for counts, computed for weights. With a table, all weights are
+// integers, and the table covers their sum.
 template <typename Work> auto with_entropy(const SortedColumn& column, const Vector<double>& of_count, const Work& work) {
   if ((!column.weight.empty() && of_count.shape(0) == 0) || column.order.empty()) return work(XLog2X{});
   double rows = 0;

@@ -13,7 +13,7 @@ namespace {
 using text::Vocabulary;
 using text::Words;
 
-// A str (ASCII, or it would keep a second copy of itself) or UTF-8 bytes, not copied; None is an empty view.
+// View of a str (ASCII only: others would cache a second copy) or of UTF-8 bytes, not copied; None is an empty view.
 std::string_view bytes_of(const nb::handle text) {
   Py_ssize_t size = 0;
   if (text.is_none()) return {};
@@ -40,7 +40,7 @@ Words words_of(const nb::list& words, const std::pair<uint64_t, uint64_t> key) {
   return known;
 }
 
-// Lets Ctrl-C through, without asking for the GIL more often than every 20 ms.
+// Checks for Ctrl-C, acquiring the GIL at most every 20 ms.
 class Interruptible {
  public:
   void operator()() {
@@ -55,7 +55,7 @@ class Interruptible {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
 };
 
-// Python's side of text::Rule: it keeps the arrays and stop words alive.
+// Python wrapper of text::Rule; keeps arrays and stop words alive.
 struct Reading {
   Vector<uint8_t> letters;
   Words stops;

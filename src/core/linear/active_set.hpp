@@ -1,4 +1,4 @@
-// Support of the minimum and direct solution; Newton step.
+// Minimum of a quadratic with an elastic-net penalty by an active-set method, and the Newton step that uses it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@
 
 namespace baytree::linear {
 
-// The minimum of a quadratic with an elastic-net penalty: coordinate descent finds which coefficients are not 0, and a direct solution
-// their values.
+// Coordinate descent finds the support (the non-zero coefficients), a direct solution by Cholesky finds their values.
 
-// Where columns say the same, a direct solution is refused, so that eigenvectors are looked at, or made with a little ridge.
+// What to do with collinear columns: refuse a direct solution (the caller then uses eigenvectors), or add a small
+// ridge.
 enum class Alike { refused, ridged };
 
 class Support {
@@ -24,8 +24,8 @@ class Support {
   Support(std::span<const double> matrix, std::span<const double> ridge, std::span<const double> lasso, Alike alike)
       : matrix_(matrix), ridge_(ridge), lasso_(lasso), m_(ridge.size()), alike_(alike) {}
 
-  // Moves `target`, at which the quadratic has this slope, until no coefficient is further than `near` from optimal, or for a few rounds;
-  // false where a direct solution is refused.
+  // Moves `target`, where the quadratic has gradient `slope`, until every coefficient violates optimality by at most
+  // `near`, or the iterations are used up. Returns false if a direct solution is refused.
   bool minimise(std::vector<double>& target, std::vector<double>& slope, double near) const {
     if (is_settled(target, slope, near)) return true;
     for (int round = 0; round < kRounds; ++round) {
@@ -54,7 +54,8 @@ class Support {
 
   static double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }
 
-  // Near an optimum the support mostly is what it was: whether the minimum on it is that of all. Nothing moves where a sign would change.
+  // Near an optimum the support rarely changes: checks whether the minimum on the current support is the minimum. Does
+  // nothing if a sign would change.
   bool is_settled(std::vector<double>& target, std::vector<double>& slope, double near) const {
     const auto active = support(target);
     const auto move = to_minimum(active, target, slope);
@@ -63,7 +64,8 @@ class Support {
     return violation(target, slope) <= near;
   }
 
-  // The minimum on the support, less what would change its sign on the way; false where it is not to be solved for.
+  // Moves to the minimum on the support, except for coefficients that would change sign; returns false if it cannot be
+  // solved.
   bool polish(std::vector<double>& target, std::vector<double>& slope) const {
     for (int drop = 0; drop < kDrops; ++drop) {
       const auto active = support(target);
@@ -77,8 +79,8 @@ class Support {
     return true;
   }
 
-  // The whole move, but what would change its sign ends at 0: false, and nothing done, where the share of the move until the first does
-  // gains more.
+  // Makes the whole move, setting coefficients that would change sign to 0. Returns false, and does nothing, if the
+  // move up to the first sign change reduces the objective more.
   bool clip(const std::vector<std::size_t>& active, std::span<const double> move, double share, std::vector<double>& target,
             std::vector<double>& slope) const {
     if (share == 1) return false;
@@ -131,8 +133,8 @@ class Support {
     return with_a_little_ridge(std::move(part), std::move(right));
   }
 
-  // Where columns say the same: the shortest move, and along directions in which only the penalty falls, one that is long enough to end
-  // at a 0. The ridge is little, but so large that rounding stays what it is; what it holds back is added in a few rounds.
+  // Collinear columns: the shortest move, and, along directions in which only the penalty decreases, one long enough to
+  // reach a 0. The ridge is small but large compared with rounding; its bias is removed by iterative refinement.
   static std::optional<std::vector<double>> with_a_little_ridge(std::vector<double> matrix, std::vector<double> left) {
     const std::size_t m = left.size();
     std::vector<double> ridge(m), move(m, 0.0);
@@ -148,7 +150,7 @@ class Support {
 
   bool reaches_zero(std::size_t j, double at, double move) const { return lasso_[j] > 0 && at * (at + move) <= 0 && move != 0; }
 
-  // How much of the move can be made before a penalised coefficient would change its sign.
+  // Fraction of the move that is possible before a penalised coefficient changes sign.
   double until_zero(const std::vector<std::size_t>& active, std::span<const double> target, std::span<const double> move) const {
     double share = 1;
     for (std::size_t a = 0; a < active.size(); ++a)
@@ -161,7 +163,7 @@ class Support {
   Alike alike_;
 };
 
-// A Newton step of a penalised problem: the minimum of its quadratic, given by a curvature from nearby.
+// Newton step of a penalised problem: the minimum of its quadratic model; the Hessian may come from a nearby point.
 
 struct NetPenalty {
   std::span<const double> ridge, lasso;
@@ -179,7 +181,7 @@ struct NetPenalty {
     return squares / 2 + sizes;
   }
 
-  // The largest distance of a coefficient from optimality: the smallest subgradient.
+  // Largest violation of the optimality conditions: the minimal subgradient.
   double violation(std::span<const double> gradient, std::span<const double> theta) const {
     double worst = 0;
     for (std::size_t j = 0; j < theta.size(); ++j) {
@@ -192,7 +194,7 @@ struct NetPenalty {
   }
 };
 
-// Where a problem is: coefficients, and the gradient of its loss there. [q] each
+// Current point: coefficients and gradient of the loss. [q] each
 struct NetPlace {
   std::span<const double> theta, gradient;
 };
@@ -215,8 +217,8 @@ inline std::optional<std::vector<double>> lasso_step(std::span<const double> cur
   return target;
 }
 
-// The step to where no coefficient of the quadratic is further than `near` from optimal; nothing where a matrix is so near to singular that
-// its eigenvectors have to be looked at.
+// The step to a point where every coefficient of the quadratic violates optimality by at most `near`; empty if a matrix
+// is so close to singular that its eigenvectors are needed.
 inline std::optional<std::vector<double>> net_step(std::span<const double> curvature, const NetPenalty& penalty, const NetPlace& at,
                                                    double near) {
   return penalty.is_smooth() ? smooth_step(curvature, penalty, at) : lasso_step(curvature, penalty, at, near);

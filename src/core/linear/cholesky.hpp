@@ -1,4 +1,4 @@
-// Small matrices: products, Cholesky.
+// Small dense matrices: cross products of rows, Cholesky decomposition and solution of linear systems.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace baytree::linear {
 
-// Sums of rows of a small matrix, its decomposition by Cholesky and the solutions that it gives. No sum is taken across lanes: the bits are the same for
-// every instruction set.
+// Inner loops. No sum runs across lanes, so the bits are the same for every instruction set.
 
 struct CholeskyLoops {
-  // The upper half of `upper` [m, m] becomes the factor, which is written to `lower` by columns, its diagonal inverted; false where a pivot is not above `least`.
+  // The upper half of `upper` [m, m] becomes the factor, which is also written to `lower` by columns, with inverted
+  // diagonal. Returns false if a pivot is not above `least`.
   bool (*decompose)(double* upper, double* lower, std::size_t m, double least);
-  // `right` becomes the solution for the matrix that was decomposed.
+  // `right` becomes the solution for the decomposed matrix.
   void (*solve)(const double* upper, const double* lower, std::size_t m, double* right);
   // to += factor · row.
   void (*add)(const double* row, double factor, std::size_t m, double* to);
@@ -35,9 +35,7 @@ inline const CholeskyLoops& cholesky_loops() {
 inline const CholeskyLoops& cholesky_loops() { return cholesky_loops_baseline; }
 #endif
 
-// Small matrices: products of rows with themselves, and solutions by Cholesky's decomposition.
-
-// rows' rows, for rows [n, q]; both halves. [q, q]
+// rows' rows for rows [n, q]; both halves of the symmetric result [q, q].
 inline std::vector<double> products(std::span<const double> rows, std::size_t q) {
   std::vector<double> sum(q * q, 0.0);
   row_loops().products(rows.data(), rows.size() / q, q, sum.data());
@@ -46,11 +44,11 @@ inline std::vector<double> products(std::span<const double> rows, std::size_t q)
   return sum;
 }
 
-// Cholesky's decomposition of a symmetric matrix, its rows and columns in units of their diagonal.
+// Cholesky decomposition of a symmetric matrix that is scaled to unit diagonal.
 class Factor {
  public:
-  // Of a matrix [m, m] given by its lower half; nothing where it is not surely regular: a direction has less than a millionth of its own
-  // size left beside the others.
+  // Decomposes a matrix [m, m] given by its lower half; empty if it is close to singular: after elimination, a column
+  // has less than a millionth of its length left.
   static std::optional<Factor> of(std::span<const double> matrix, std::size_t m) {
     Factor made;
     made.unit_.resize(m), made.upper_.resize(m * m), made.lower_.resize(m * m);
@@ -72,10 +70,10 @@ class Factor {
  private:
   static constexpr double kLeast = 1e-6;
 
-  std::vector<double> unit_, upper_, lower_;  // [m]; the factor by rows, and by columns: both solutions add rows
+  std::vector<double> unit_, upper_, lower_;  // [m]; the factor by rows and by columns, so that both substitutions add rows
 };
 
-// matrix⁻¹ right for a symmetric matrix; nothing where it is not surely regular.
+// matrix⁻¹ right for a symmetric matrix; empty if it is close to singular.
 inline std::optional<std::vector<double>> solved(const std::vector<double>& matrix, std::vector<double> right) {
   const auto factor = Factor::of(matrix, right.size());
   if (!factor) return std::nullopt;

@@ -1,10 +1,10 @@
-// Sums of rows and decompositions of small matrices, compiled once for each instruction set (BAYTREE_LEVEL names the table made here).
+// Loops of cholesky.hpp, compiled once per instruction set; BAYTREE_LEVEL names the table that this copy defines.
 #include "linear/cholesky.hpp"
 
 namespace baytree::linear {
 namespace {
 
-// to[l] −= Σ_k factor[k] row_k[l] for a few rows, `step` numbers apart, one after the other: sums are stored once for all of them.
+// to[l] −= Σ_k factor[k] row_k[l] for a few rows, `step` numbers apart, in order; each sum is stored once.
 template <std::size_t Count>
 void subtract(const double* factor, const double* rows, std::size_t step, std::size_t first, std::size_t last, double* to) {
   for (std::size_t l = first; l < last; ++l) {

@@ -19,27 +19,27 @@ inline double soft(double value, double threshold) {
   return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
 }
 
-// What a few sweeps achieved: how many, and the largest change of the last one in units of the curvature.
+// Result of some sweeps: their number, and the largest change in the last one, in units of the curvature.
 struct Sweeps {
   std::int64_t count;
   double change;
 };
 
-// The value of one coordinate that is best while the others rest: slope and curvature are those of the smooth part. Where rows are so
-// sure, or count so little, that there is no curvature, a penalty that the slope does not outweigh still asks for 0.
+// The optimal value of one coordinate with the others fixed; slope and curvature are those of the smooth part. Without
+// curvature (all rows fitted with certainty, or nearly no weight) a penalty that outweighs the slope still leads to 0.
 inline double best_value(double t, double slope, double curvature, double ridge, double lasso) {
   if (curvature + ridge > 0) return soft(curvature * t - slope, lasso) / (curvature + ridge);
   return std::abs(slope) < lasso ? 0.0 : t;
 }
 
-// The quadratic given by its matrix (covariance updates): `slope` holds g + Hd and is kept up to date with `theta`.
+// Quadratic given by its matrix (covariance updates): `slope` holds g + Hd and is updated with `theta`.
 class GramDescent {
  public:
   GramDescent(std::span<const double> matrix, std::span<const double> ridge, std::span<const double> lasso,
               std::span<double> theta, std::span<double> slope)
       : matrix_(matrix), ridge_(ridge), lasso_(lasso), theta_(theta), slope_(slope) {}
 
-  // Sweeps over all coordinates, then over the ones that are not 0 until they rest, and so on.
+  // Alternates sweeps over all coordinates with sweeps over the non-zero ones until these have converged.
   Sweeps run(std::int64_t most, double tolerance) {
     Sweeps done{0, 0.0};
     while (done.count < most) {
@@ -64,7 +64,8 @@ class GramDescent {
     return found;
   }
 
-  // Sweeps over a few coordinates until they rest, on their own part of the matrix; the slopes of the others follow at the end.
+  // Sweeps over a few coordinates until they converge, using only their part of the matrix; the gradient of the others
+  // is updated at the end.
   void settle(const std::vector<std::size_t>& active, Sweeps& done, std::int64_t most, double tolerance) {
     const std::size_t m = theta_.size(), k = active.size();
     std::vector<double> matrix(k * k), ridge(k), lasso(k), theta(k), slope(k);
@@ -102,19 +103,19 @@ class GramDescent {
   std::span<double> theta_, slope_;
 };
 
-// The quadratic of a multinomial model given by its rows (residual updates): the Hessian is never formed.
-// For a step with scores u [n_rows, k], the slope at (feature j, class c) is
-//   g_jc + sum_i x_ij w_i (p_ic u_ic - p_ic s_i),  s_i = sum_l p_il u_il.
+// Quadratic model of a multinomial problem given by its rows (residual updates); the Hessian is never formed. For a
+// step with scores u [n_rows, k], the derivative at (feature j, class c) is
+// g_jc + sum_i x_ij w_i (p_ic u_ic - p_ic s_i),  s_i = sum_l p_il u_il.
 class SparseDescent {
  public:
-  // With one score, `share` is p (1 - p) and `mix` stays 0.
+  // With a single score, `share` is p (1 - p) and `mix` stays 0.
   SparseDescent(const SparseRows& columns, std::span<const double> share, std::span<const double> weight,
                 std::span<const double> gradient, std::span<const double> ridge, std::span<const double> lasso,
                 std::size_t classes, std::span<double> theta, std::span<double> score, std::span<double> mix)
       : x_(columns), share_(share), weight_(weight), gradient_(gradient), ridge_(ridge), lasso_(lasso), k_(classes),
         theta_(theta), score_(score), mix_(mix) {}
 
-  // One sweep over these coordinates (feature * k + class); gives the largest change in units of the curvature.
+  // One sweep over these coordinates (feature * k + class); returns the largest change in units of the curvature.
   double sweep(std::span<const std::int64_t> coordinates) {
     double largest = 0;
     for (const auto at : coordinates) largest = std::max(largest, move(static_cast<std::size_t>(at)));

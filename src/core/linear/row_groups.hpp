@@ -1,6 +1,7 @@
-// Groups of eight rows, their scores and what follows from them: what all loops over rows of two classes share.
+// Groups of eight rows, their scores, and loss and probability: shared by the loops over rows of two classes.
 //
-// Everything here is local to the file that includes it: copies compiled for different machines must not be united.
+// Everything here has internal linkage, because copies compiled for different instruction sets must not be merged by
+// the linker.
 #pragma once
 #include "linear/row_loops.hpp"
 #include "simd/lane_math.hpp"
@@ -10,12 +11,12 @@ namespace {
 
 using namespace simd;
 
-// Read and written as they are: a copy by memcpy would be made sixteen bytes at a time, and wait for itself.
+// Direct loads and stores: memcpy would be compiled to 16-byte moves that stall on store forwarding.
 typedef double LanesThere __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
 [[maybe_unused, gnu::always_inline]] inline Lanes load(const double* from) { return *reinterpret_cast<const LanesThere*>(from); }
 [[maybe_unused, gnu::always_inline]] inline void store(double* to, const Lanes& x) { *reinterpret_cast<LanesThere*>(to) = x; }
 
-// Sums that are carried from step to step, by halves: eight numbers of which the machine holds four would go through memory.
+// Accumulators are split in halves: where registers hold four doubles, a vector of eight would be kept in memory.
 typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 
 struct Halves {
@@ -44,23 +45,23 @@ struct Halves {
   return sum.summed() + rest;
 }
 
-// Share of the second class and loss of eight scores.
+// Probability of the second class and loss, of eight scores.
 struct Judged {
   Lanes share, loss;
 };
 
-// Labels are 0 and 1: two places to the left, the bits of 1 have that of the sign.
+// Labels are 0 and 1: shifting the bits of 1.0 left by two sets the sign bit.
 [[maybe_unused, gnu::always_inline]] inline Judged judge(const Lanes& z, const Lanes& label) {
   constexpr std::int64_t sign = INT64_MIN;
   const Lanes size = (Lanes)((LaneBits)z & ~sign), most = Lanes{} + 708.0;
   const Lanes near = chosen(where_negative((LaneBits)(size - most)), size, most);
   const Lanes small = exp_of_negative(-near), whole = 1.0 + small;
-  const Lanes wrong = (Lanes)((LaneBits)z ^ (((LaneBits)label << 2) & sign));  // how far the score lies on the wrong side
+  const Lanes wrong = (Lanes)((LaneBits)z ^ (((LaneBits)label << 2) & sign));  // distance on the wrong side of 0
   const Lanes share = chosen(where_negative((LaneBits)z), small, Lanes{} + 1.0) / whole;
   return {share, kept(~where_negative((LaneBits)wrong), wrong) + log_one_plus(small)};
 }
 
-// Eight rows; those past the last are the last once more, without weight.
+// Eight rows; missing ones at the end repeat the last row with weight 0.
 struct Group {
   const double* row[lanes];
   Lanes label, weight;

@@ -1,4 +1,4 @@
-// A number made from each row, the same for equal rows wherever they stand and whatever the order of their columns.
+// A hash of each row that is the same for equal rows, whatever the order of rows and columns.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ inline std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 32);
 }
 
-// Values count in standard units to nine decimals: means over repeated rows differ in their last bits.
+// Values are standardised and rounded to nine decimals, since means over repeated rows differ in their last bits.
 inline void row_hashes(const RowRun& run, std::span<const double> centre, std::span<const double> scale,
                        std::span<std::uint64_t> out) {
   for (std::size_t i = 0; i < run.rows; ++i) {

@@ -1,4 +1,4 @@
-// The loops over dense rows, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
+// Loops of row_loops.hpp, compiled once per instruction set; BAYTREE_LEVEL names the table that this copy defines.
 #include "linear/row_groups.hpp"
 
 namespace baytree::linear {
@@ -6,7 +6,7 @@ namespace {
 
 const double* row_at(const RowRun& run, std::size_t i) { return run.first + static_cast<std::ptrdiff_t>(i) * run.step; }
 
-// Sums are taken about the pivot so that a column at 1e9 loses no digits.
+// Sums are relative to the pivot, so that a column around 1e9 loses no digits.
 void add_to_class(const RowRun& run, std::size_t i, const double* pivot, double* sum) {
   const double* const row = row_at(run, i);
   const double w = run.weight[i];
@@ -89,7 +89,7 @@ void moments(const RowRun& run, const double* pivot, double* sum, double* square
   }
 }
 
-// out[j, l] += Σ rows[i, j] rows[i, l] for l up to j (and some beyond); a few rows at a time, so that sums are stored seldom.
+// out[j, l] += Σ rows[i, j] rows[i, l] for l up to j (and a few more), `Count` rows per step to save stores.
 template <std::size_t Count> void add_products(const double* rows, std::size_t q, double* out) {
   for (std::size_t j = 0; j < q; ++j) {
     double* const to = out + j * q;

@@ -1,6 +1,7 @@
-// Dense rows about the means of their classes, the moments of their columns, and what they say about coefficients.
+// Loops over dense rows: class means and centred rows, column moments, and loss, gradient and Hessian of logistic
+// regression.
 //
-// The lanes and the order of every sum are the same for every instruction set, so the bits are too.
+// Lanes and order of every sum are the same for every instruction set, and so are the bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace baytree::linear {
 
-// Rows of the caller's matrix, each of `columns` numbers side by side, `step` numbers after the one before.
+// Rows of the caller's matrix: `columns` contiguous numbers each, `step` numbers apart.
 struct RowRun {
   const double* first;
   std::ptrdiff_t step;
@@ -18,7 +19,7 @@ struct RowRun {
   const double* weight;
 };
 
-// Weight and weighted mean of each class about a pivot, added to.
+// Weight and weighted mean of each class relative to a pivot; added to.
 struct ClassMeans {
   const double* pivot;  // [columns]
   std::size_t count;
@@ -26,15 +27,17 @@ struct ClassMeans {
 };
 
 struct RowLoops {
-  // Weight and mean of each class; then writes √weight (row − pivot − mean of its class) to row `place[i]` of `out`.
+  // Computes weight and mean of each class, then writes √weight (row − pivot − mean of its class) to row `place[i]` of
+  // `out`.
   void (*centre)(const RowRun& run, const ClassMeans& classes, const std::int64_t* place, double* out);
-  // Σ weight · loss at score = coefficient · row + start; adds Σ weight (share − label) (row, 1) to gradient [columns + 1].
+  // Returns Σ weight · loss at score = coefficient · row + start; adds Σ weight (probability − label) (row, 1) to
+  // gradient [columns + 1].
   double (*slope)(const RowRun& run, const double* coefficient, double start, double* gradient);
-  // Writes √(weight · share (1 − share)) (row, 1) to out [rows, columns + 1]: the curvature of the loss is out' out.
+  // Writes √(weight · p (1 − p)) (row, 1) to out [rows, columns + 1]; the Hessian of the loss is out' out.
   void (*curvature_rows)(const RowRun& run, const double* coefficient, double start, double* out);
   // Adds Σ weight (x − pivot) to sum and Σ weight (x − pivot)² to square, per column.
   void (*moments)(const RowRun& run, const double* pivot, double* sum, double* square);
-  // Adds rows' rows, for rows [n, q], to the lower half of out [q, q]; what lands in the upper half means nothing.
+  // Adds rows' rows, for rows [n, q], to the lower half of out [q, q]; values in the upper half are undefined.
   void (*products)(const double* rows, std::size_t n, std::size_t q, double* out);
 };
 

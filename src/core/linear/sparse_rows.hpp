@@ -1,4 +1,4 @@
-// Products, loss and gradient of sparse rows.
+// Logistic and multinomial regression on sparse rows: matrix products, loss and gradient.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,11 +13,10 @@
 
 namespace baytree::linear {
 
-// Products with rows in compressed form.
-
 using numeric::SparseRows;
 
-// Calls f with the number of scores as a constant where it is small, so that loops over scores unroll and vectorise.
+// Calls f with the number of scores as a compile-time constant if it is small, so that loops over scores are unrolled
+// and vectorised.
 template <std::invocable<std::size_t> F> decltype(auto) with_width(std::size_t width, const F& f) {
   switch (width) {
     case 1: return f(std::integral_constant<std::size_t, 1>{});
@@ -29,7 +28,7 @@ template <std::invocable<std::size_t> F> decltype(auto) with_width(std::size_t w
   }
 }
 
-// A number of scores, known to the compiler or not.
+// A number of scores, constant or not.
 template <typename W>
 concept Width = std::convertible_to<W, std::size_t>;
 
@@ -52,9 +51,8 @@ inline void sparse_product(const SparseRows& x, std::span<const double> weight, 
   });
 }
 
-// Loss and gradient of logistic and multinomial regression over rows in compressed form.
-
-// Turns scores into shares of the classes (or of the second class, where there is one score); gives -log share of the label.
+// Turns scores into class probabilities (with one score: the probability of the second class); returns -log p of the
+// label.
 inline double shares(std::span<double> score, std::int32_t label) {
   if (score.size() == 1) {
     const double z = score[0], small = std::exp(-std::abs(z));
@@ -69,15 +67,15 @@ inline double shares(std::span<double> score, std::int32_t label) {
   return std::log(sum) - own;
 }
 
-// Rows with labels and weights, and coefficients theta [n_features, k]: the classes of a feature lie together.
+// Rows with labels and weights, and coefficients theta [n_features, k]: the classes of a feature are contiguous.
 struct Problem {
   SparseRows x;
   std::span<const std::int32_t> label;
   std::span<const double> weight, theta;
 };
 
-// For rows [first, last): gives Σ weight · loss, writes the shares to `share` [n_rows, k] and adds the gradient to
-// `gradient` [n_features, k].
+// For rows [first, last): returns Σ weight · loss, writes the probabilities to `share` [n_rows, k] and adds the
+// gradient to `gradient` [n_features, k].
 template <Width W>
 double sparse_slope(const Problem& p, W k, std::size_t first, std::size_t last, std::span<double> share,
                     std::span<double> gradient) {

@@ -1,4 +1,4 @@
-// The products of rows with themselves when most numbers of a row are 0, as with one-hot features.
+// Cross products of rows that are mostly 0, for example one-hot features.
 #pragma once
 #include <cstddef>
 #include <span>

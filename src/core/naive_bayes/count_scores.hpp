@@ -1,4 +1,4 @@
-// Scores of counts and amounts: Bernoulli, Poisson, multinomial and Dirichlet–multinomial columns, dense or sparse.
+// Scores of Bernoulli, Poisson, multinomial and Dirichlet–multinomial columns, dense or sparse.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace baytree::naive_bayes {
 
 using numeric::log_rising, numeric::Matrix, numeric::SparseRows;
 
-// What is done to values: binary columns ask only whether they are above the threshold; counts may not be negative, and
-// `is_poisson` takes log x! away.
+// Transformation of values: binary columns are compared with the threshold; counts may not be negative; `is_poisson`
+// subtracts log x!.
 struct AmountRule {
   bool is_binary = false, is_count = false, is_poisson = false;
 };
@@ -30,8 +30,8 @@ inline AmountRule amount_rule(std::string_view name) {
   return chosen("rule", name, choices);
 }
 
-// Of column j in class c at [j * n_classes + c]. A value of 0 adds `zero`, another one base + x slope + log Γ(shape + x) -
-// log Γ(shape), the last where the shape is finite.
+// Parameters of column j in class c at [j * n_classes + c]. A value of 0 contributes `zero`, another value base + x
+// slope + log Γ(shape + x) - log Γ(shape), the last two terms only where the shape is finite.
 struct Amounts {
   std::span<const double> zero, base, slope, shape;
   std::size_t n_columns, n_classes;
@@ -68,7 +68,7 @@ inline void add_amounts(const Matrix& matrix, const Amounts& amounts, std::span<
     }
 }
 
-// What all-zero rows add, its infinite terms counted apart so that they can be taken away again.
+// Contribution of all-zero rows; infinite terms are counted separately so that they can be subtracted again.
 class ZeroScores {
  public:
   explicit ZeroScores(const Amounts& amounts) : finite_(amounts.n_classes), impossible_(amounts.n_classes) {
@@ -86,7 +86,7 @@ class ZeroScores {
   std::vector<std::int64_t> impossible_;
 };
 
-// `missing` marks whole rows, or is empty.
+// `missing` flags whole rows, or is empty.
 inline void add_sparse_amounts(const SparseRows& rows, std::span<const bool> missing, const Amounts& amounts, std::span<double> scores) {
   const std::size_t n_classes = amounts.n_classes;
   const ZeroScores all_zero(amounts);
@@ -110,13 +110,14 @@ inline void add_sparse_amounts(const SparseRows& rows, std::span<const bool> mis
   }
 }
 
-// Dirichlet–multinomial sequences: Σ_w log Γ(a_w + x_w) - log Γ(a_w), less log Γ(A + n) - log Γ(A); a [n_columns, n_classes].
+// Dirichlet–multinomial documents: Σ_w log Γ(a_w + x_w) - log Γ(a_w), minus log Γ(A + n) - log Γ(A); a [n_columns,
+// n_classes].
 struct Urns {
   std::span<const double> concentration, total;
   std::size_t n_classes;
 };
 
-// Adds one row, whose values visit(entry) hands out; a missing value leaves its colour out of the urn.
+// Adds one row, whose values visit(entry) enumerates; a column with a missing value is left out of the sum A.
 template <typename Visit>
 void add_urn_row(const Urns& urns, const Visit& visit, std::vector<double>& total, std::span<double> scores) {
   double drawn = 0;

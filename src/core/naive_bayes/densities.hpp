@@ -1,4 +1,4 @@
-// Normal and Student-t scores.
+// Scores of normal and Student-t columns: log-densities summed over the columns, for every class.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,22 +13,22 @@
 
 namespace baytree::naive_bayes {
 
-// Rows of columns in lanes of eight against the densities of a class: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t
-// columns. The lanes and the order of their sum are the same for every instruction set, so the bits are too.
+// Inner loops on groups of eight columns: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t columns. Lanes and
+// order of summation are the same for every instruction set, and so are the bits.
 
 using simd::Lanes, simd::lanes;
 
-// One class: means, inverse scales and, for Student t, 1/ν and h = (ν + 1)/2 of each group of eight columns; padding is 0.
+// One class: means, inverse scales and, for Student t, 1/ν and h = (ν + 1)/2, per group of eight columns; padding is 0.
 struct ClassLanes {
   const Lanes *mean, *inverse, *inverse_degrees, *half;
 };
 
 struct RowSums {
-  double squares;  // Σ z²: not below 2^1000 where a value is missing, infinite or very far away
+  double squares;  // Σ z²; at least 2^1000 if a value is missing, infinite or extremely far from the mean
   double logs;     // Σ h log(1 + z²/ν)
 };
 
-// Rows of groups of eight values, one after another: [n_rows, n_groups].
+// Rows as groups of eight values: [n_rows, n_groups].
 struct DensityRows {
   const Lanes* value;
   std::size_t n_rows, n_groups;
@@ -51,32 +51,32 @@ inline const DensityLoops& density_loops() {
 inline const DensityLoops& density_loops() { return density_loops_baseline; }
 #endif
 
-// Rows to scores: the log-densities of normal and Student-t columns added up for every class.
+// Log-densities of normal and Student-t columns, summed for every class.
 
 using numeric::Matrix;
 
-// Of column j in class c at [c * n_columns + j]; infinite degrees mean a normal density.
+// Parameters of column j in class c at [c * n_columns + j]; infinite degrees of freedom mean a normal density.
 struct Densities {
   std::span<const double> mean, scale, degrees, constant;
   std::size_t n_classes;
 };
 
-// Beyond this distance squares leave the doubles; the score goes on falling, slowly and without end, so that the
-// nearer class still wins.
+// Beyond this distance squares overflow; the score then decreases with the logarithm of the distance, so that the
+// nearer class still has the higher score.
 inline constexpr double far_away = 0x1p500;
 
 inline double log_distance(double x, double mean, double scale) {
-  return std::log(std::fabs(x / 2 - mean / 2)) + std::log(2.0) - std::log(scale);  // the difference itself may overflow
+  return std::log(std::fabs(x / 2 - mean / 2)) + std::log(2.0) - std::log(scale);  // x - mean may overflow
 }
 
-// (x - mean) / scale; as in the lanes, where they can.
+// (x - mean) / scale; with the same operations as in the vector loops wherever these apply.
 inline double standardised(double x, double mean, double scale) {
   const double gap = x - mean;
   if (std::isinf(gap)) return (x / 2 - mean / 2) / (scale / 2);
   return scale < 0x1p-1000 ? gap / scale : gap * (1 / scale);
 }
 
-// The log-density of one value, whatever its size.
+// Log-density of one value of any size.
 inline double log_density(double x, double mean, double scale, double degrees, double constant) {
   const double z = standardised(x, mean, scale);
   if (std::fabs(z) <= far_away)
@@ -86,7 +86,8 @@ inline double log_density(double x, double mean, double scale, double degrees, d
   return constant - (degrees + 1) * (distance - 0.5 * std::log(degrees));
 }
 
-// Scores a stripe of columns: blocks of rows are laid out in lanes, rows with missing or far values are done one by one.
+// Scores a stripe of columns: blocks of rows are copied into lanes; rows with missing or extreme values are scored one
+// by one.
 class DensityKernel {
  public:
   DensityKernel(const Matrix& matrix, const Densities& densities, std::size_t first_column, std::size_t n_columns, std::span<double> scores)
@@ -172,20 +173,20 @@ class DensityKernel {
   std::size_t first_, n_columns_;
   std::span<double> scores_;
   std::size_t n_groups_, n_normal_ = 0;
-  simd::LaneTable value_;  // [block_rows, n_groups]; lanes beyond the last column stay 0
+  simd::LaneTable value_;  // [block_rows, n_groups]; unused lanes stay 0
   simd::LaneTable lane_;   // [n_classes, 4, n_groups]
   std::vector<double> constant_;
-  RowSums sums_[block_rows];  // of the class at hand
+  RowSums sums_[block_rows];  // of the current class
 };
 
-// Adds the scores of rows to scores[i * n_classes + c]; a missing value adds nothing.
+// Adds the scores of rows to scores[i * n_classes + c]; a missing value contributes nothing.
 inline void add_scores(const Matrix& matrix, const Densities& densities, std::span<double> scores) {
   constexpr std::size_t stripe = 256;  // columns whose densities stay in the cache
   for (std::size_t first = 0; first < matrix.n_columns; first += stripe)
     DensityKernel(matrix, densities, first, std::min(stripe, matrix.n_columns - first), scores).add();
 }
 
-// The first class of the highest score in each row; -1 where another one comes within a trillionth, or no score is finite.
+// Index of the highest score in each row; -1 if another score is within a relative 1e-12 of it, or none is finite.
 inline void choose(std::span<const double> scores, std::size_t n_classes, std::span<std::int32_t> choice) {
   for (std::size_t i = 0; i < choice.size(); ++i) {
     const double* row = scores.data() + i * n_classes;

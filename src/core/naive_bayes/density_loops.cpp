@@ -1,4 +1,4 @@
-// The loops over densities, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
+// Loops of densities.hpp, compiled once per instruction set; BAYTREE_LEVEL names the table that this copy defines.
 #include "naive_bayes/densities.hpp"
 #include "simd/lane_math.hpp"
 #include "simd/lanes.hpp"
@@ -8,7 +8,8 @@ namespace {
 
 using namespace simd;
 
-// Several rows at once, so that the densities of a group are read once for all of them and no sum waits for another.
+// Several rows per step, so that the parameters of a group are loaded once for all of them and the sums are
+// independent.
 template <std::size_t n_rows>
 [[gnu::always_inline]] inline void squares_of(const Lanes* __restrict value, std::size_t n_groups, const ClassLanes& density,
                                               RowSums* __restrict sums) {

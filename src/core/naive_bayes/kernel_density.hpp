@@ -1,4 +1,4 @@
-// Scores of kernel densities, and of Weka's intervals: for every class the logarithm of what a value has there.
+// Log-scores of Gaussian kernel densities, and of Weka's probabilities of intervals around a value.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 
 namespace baytree::naive_bayes {
 
-inline constexpr double smallest_factor = 1e-75;  // Weka's floor
+inline constexpr double smallest_factor = 1e-75;  // lower bound in Weka
 
-// Kernels of class c are start[c] … start[c + 1] - 1, their centres ascending.
+// Kernels of class c are start[c] … start[c + 1] - 1, with ascending centres.
 struct KernelClasses {
   std::span<const std::int64_t> start;
   std::span<const double> centre, weight, width;
@@ -24,7 +24,8 @@ inline void refuse_infinite(double x) {
 
 inline double lower_tail(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
 
-// log Σ w φ((x - v) / h) / (W h) about the nearest centre, so that nothing underflows; terms below e^-60 of it are left out.
+// log Σ w φ((x - v) / h) / (W h), relative to the nearest centre so that nothing underflows; terms below e^-60 of it
+// are skipped.
 inline double log_kernel_density(double x, std::span<const double> centre, std::span<const double> weight, double width) {
   const auto above = static_cast<std::size_t>(std::lower_bound(centre.begin(), centre.end(), x) - centre.begin());
   std::size_t nearest = above;
@@ -45,8 +46,8 @@ inline double log_kernel_density(double x, std::span<const double> centre, std::
   return std::log(sum) - std::log(total) - std::log(width) - 0.5 * std::log(2 * M_PI) - 0.5 * least * least;
 }
 
-// The share of the kernels' probability within precision / 2 of x: upwards from x, then downwards, each until the rest
-// cannot add a hundredth.
+// Probability of the interval x ± precision / 2 under the kernels: sums upwards from x, then downwards, each until the
+// remaining kernels cannot add one percent.
 inline double interval_share(double x, double precision, std::span<const double> centre, std::span<const double> weight, double width) {
   double whole = 0, sum = 0, visited = 0;
   for (const double w : weight) whole += w;

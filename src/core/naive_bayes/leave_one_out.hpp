@@ -1,4 +1,4 @@
-// Leave-one-out normal scores.
+// Leave-one-out scores of normal columns: each row is scored by the model of all other rows, in closed form.
 #pragma once
 #include <limits>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace baytree::naive_bayes {
 
-// What each class says of a row of numbers once the row itself is taken away, eight columns at a time.
+// Inner loops: for eight columns at a time, the moments of each class without the row, and the score of the row.
 
 using simd::LaneBits, simd::Lanes, simd::lanes;
 
@@ -19,40 +19,41 @@ enum class NormalRule { plain, mode, predictive, raised };
 struct NormalSetting {
   NormalRule rule;
   double alpha;  // pseudo-observations of the prior
-  double floor;  // of the variance (plain), or what is added to it (raised)
+  double floor;  // minimum of the variance (plain), or what is added to it (raised)
   double one;    // the weight of one row
 };
 
-// Of groups of eight columns, in units in which the column as a whole has centre 0 and variance 1; padding is never known.
+// Groups of eight columns, standardised over all classes to centre 0 and variance 1; padding is never known.
 struct ColumnLanes {
-  const Lanes *whole, *centre, *inverse_unit;  // the column's weight, and how its values come into these units
-  const Lanes *squares, *n_classes;  // the sum of squares within classes, and how many classes have values
+  const Lanes *whole, *centre, *inverse_unit;  // weight of the column; centre and inverse scale of the standardisation
+  const Lanes *squares, *n_classes;  // sum of squares within classes; number of classes with values
 };
 
-// A class: weight, mean, variance, and what its degrees of freedom add to a predictive density.
+// One class: weight, mean, variance, and its contribution to the degrees of freedom of a predictive density.
 struct MomentLanes {
   const Lanes *weight, *mean, *spread, *step;
 };
 
-// The same without the row, to be written.
+// The same without the row; output.
 struct RestLanes {
   Lanes *weight, *mean, *spread;
 };
 
-// A row: its values, and what the columns have without it: their centre and variance, the variance within classes that a
-// class is believed to have beforehand, and how many rows the belief is worth that a class's mean is the centre.
+// One row: its values; centre and variance of the columns without it; the prior variance within classes; and the prior
+// weight, in rows, of the centre as the mean of a class.
 struct RowLanes {
   Lanes *x, *centre, *variance, *within, *pull;
   LaneBits* is_known;
 };
 
 struct LeaveOneOutLoops {
-  // False where nearly all of a column's spread was this row's: rounding would have its say. `own` is the row's class.
+  // Returns false if the row accounts for nearly all of a column's variance, where rounding would dominate. `own` is
+  // the class of the row.
   bool (*prepare)(const Lanes* value, std::size_t n_groups, const ColumnLanes& columns, const MomentLanes& own, double weight,
                   const NormalSetting& setting, const RowLanes& row);
-  // The moments of a class without the row.
+  // Moments of a class without the row.
   void (*take_away)(const RowLanes& row, std::size_t n_groups, const MomentLanes& all, double weight, const RestLanes& rest);
-  // The log-density of the row, up to a number that all classes share.
+  // Log-density of the row, up to a constant that all classes share.
   double (*score)(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting);
 };
 
@@ -68,7 +69,7 @@ inline const LeaveOneOutLoops& leave_one_out_loops() {
 inline const LeaveOneOutLoops& leave_one_out_loops() { return leave_one_out_loops_baseline; }
 #endif
 
-// Leave-one-out scores of normal columns, row by row.
+// Leave-one-out scores, row by row.
 
 inline NormalRule normal_rule(std::string_view name) {
   static constexpr Choice<NormalRule> choices[] = {
@@ -76,10 +77,10 @@ inline NormalRule normal_rule(std::string_view name) {
   return chosen("rule", name, choices);
 }
 
-// Of column j in class c at [c * n_columns + j], in units of the column: the weight, the mean and the sum of squares about it.
+// Moments of column j in class c at [c * n_columns + j], standardised: weight, mean, sum of squared deviations.
 struct ClassMoments {
   std::span<const double> weight, mean, squares;
-  std::span<const double> centre, unit;  // of the column over all classes: 0 and 1 in these units
+  std::span<const double> centre, unit;  // of the column over all classes: 0 and 1 after standardisation
   std::size_t n_classes;
 };
 
@@ -97,7 +98,8 @@ class LeftOutNormals {
     }
   }
 
-  // Adds the scores of one row, up to a number that all classes share; NaN where they must be derived anew.
+  // Adds the scores of one row, up to a constant that all classes share; NaN if the model must be refitted without the
+  // row.
   class Reader {
    public:
     explicit Reader(const LeftOutNormals& normals)
@@ -135,7 +137,7 @@ class LeftOutNormals {
   };
 
  private:
-  // The group of lanes that column j is in: Clang gives no reference to a single lane.
+  // The group of lanes of column j; Clang cannot return a reference to a single lane.
   Lanes& group(simd::LaneTable& table, std::size_t field, std::size_t j) { return table[field * n_groups_ + j / lanes]; }
 
   void keep(const ClassMoments& moments, std::size_t j, std::size_t c) {
@@ -148,7 +150,7 @@ class LeftOutNormals {
     group(columns_, 4, j)[j % lanes] += n > 0 ? setting_.one : 0.0;
   }
 
-  // Of the degrees of freedom: two for each pseudo-observation, and one less than there are rows.
+  // Term of the degrees of freedom: two per pseudo-observation, plus the number of rows minus one.
   double step(double n) const { return log_rising(setting_.alpha + std::max(n - setting_.one, 0.0) / 2, 0.5); }
 
   ColumnLanes columns() const {

@@ -1,4 +1,4 @@
-// The loops over rows left out, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
+// Loops of leave_one_out.hpp, compiled once per instruction set; BAYTREE_LEVEL names the table that this copy defines.
 #include "naive_bayes/leave_one_out.hpp"
 #include "simd/lane_math.hpp"
 
@@ -20,8 +20,8 @@ bool prepare(const Lanes* value, std::size_t n_groups, const ColumnLanes& column
     row.variance[g] = (whole - weight * x * x * whole * inverse) * inverse;
     row.is_known[g] = (value[g] == value[g]) & (n > 0.0);
     is_hopeless |= row.is_known[g] & ~(row.variance[g] > 1e-9);
-    // As `gaussian.py` has it: the variance within classes, one row's worth of it the column's own, and its share in what
-    // is between them.
+    // As in the Python event model: the pooled variance within classes, with one row's weight of the column's own
+    // variance, and its proportion of the variance between classes.
     const Lanes squares = larger(columns.squares[g] - (left > 0.0 ? weight * gap * gap * own.weight[g] / left : Lanes{}), Lanes{});
     const Lanes free = larger(n - (left > 0.0 ? columns.n_classes[g] : columns.n_classes[g] - setting.one), Lanes{});
     row.within[g] = (squares + setting.one * row.variance[g]) / (free + setting.one);
@@ -43,7 +43,7 @@ void take_away(const RowLanes& row, std::size_t n_groups, const MomentLanes& all
   }
 }
 
-// The variance of a plugged-in normal density, and its centre.
+// Mean and variance of a plug-in normal density.
 struct Normal {
   Lanes variance, mean;
 };
@@ -81,7 +81,7 @@ double predictive_score(const RowLanes& row, std::size_t n_groups, const MomentL
     const Lanes n = seen.weight[g], inverse = 1.0 / (row.pull[g] + n), centre = row.centre[g];
     const Lanes z = row.x[g] - (centre + n * inverse * (seen.mean[g] - centre));
     const Lanes degrees = 2.0 * setting.alpha + larger(n - setting.one, Lanes{});
-    const Lanes scale = (2.0 * setting.alpha * row.within[g] + n * seen.spread[g]) * (1.0 + setting.one * inverse);  // ν times the variance
+    const Lanes scale = (2.0 * setting.alpha * row.within[g] + n * seen.spread[g]) * (1.0 + setting.one * inverse);  // ν · variance
     const Lanes term = seen.step[g] - 0.5 * (degrees + 1.0) * log_one_plus(z * z / scale);
     sum += row.is_known[g] ? term : Lanes{};
     scales.multiply(row.is_known[g] ? scale : Lanes{} + 1.0);

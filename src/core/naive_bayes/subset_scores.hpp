@@ -1,4 +1,5 @@
-// Candidates of a wrapper for a model that adds up: a row's scores with one more column are a vector addition.
+// Scores of candidate column subsets (wrapper selection): adding a column to an additive model is a vector addition per
+// row.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,13 +8,13 @@
 
 namespace baytree::naive_bayes {
 
-// Rows that are predicted together: they share the class that is chosen where every class is impossible.
+// Rows [first, last) that are predicted together; `fallback` is the class predicted where every class is impossible.
 struct Batch {
   std::size_t first, last;
   std::int32_t fallback;
 };
 
-// How many rows of a batch are predicted right by base + effect, both [n_rows, n_classes]; the first class of equals wins.
+// Number of rows predicted correctly by base + effect, both [n_rows, n_classes]; the first class wins ties.
 inline std::int64_t count_right(const double* base, const double* effect, std::span<const std::int32_t> label,
                                 std::size_t n_classes, const Batch& batch) {
   std::int64_t right = 0;
@@ -31,7 +32,7 @@ inline std::int64_t count_right(const double* base, const double* effect, std::s
   return right;
 }
 
-// The same for two classes, without branches: what most tables have.
+// The same for two classes, the most common case, without branches.
 inline std::int64_t count_right_of_two(const double* base, const double* effect, std::span<const std::int32_t> label,
                                        const Batch& batch) {
   constexpr double impossible = -std::numeric_limits<double>::infinity();

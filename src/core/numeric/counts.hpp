@@ -1,4 +1,4 @@
-// Rows to weights per level and class. Code -1 (missing) is counted in the level before the first.
+// Weight per level and class, exactly. Code -1 (missing) is counted in row 0, before the first level.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace baytree::numeric {
 
-// Counts of unit-weight rows: [n_levels + 1, n_classes], missing first. Neighbouring rows count in different copies of a
-// small table, so that equal ones need not wait for each other; a code or label out of range is an error.
+// Counts of rows of unit weight: [n_levels + 1, n_classes], missing first. Consecutive rows use different copies of a
+// small table, so that equal codes do not wait for each other's stores. An out-of-range code or label is an error.
 inline std::vector<std::int64_t> count_rows(std::span<const std::int32_t> code, std::span<const std::int32_t> label,
                                             std::size_t n_levels, std::size_t n_classes) {
   const std::size_t n_cells = (n_levels + 1) * n_classes, n_copies = n_cells <= 1 << 12 ? 4 : 1;
@@ -37,7 +37,7 @@ inline std::vector<std::int64_t> count_rows(std::span<const std::int32_t> code, 
   return counts;
 }
 
-// The window of limbs that holds any sum of these weights: from their lowest bit to their largest magnitude times n.
+// The window of limbs that holds any sum of these weights: from their lowest bit to n times the largest magnitude.
 struct Window {
   int low, width;
   static Window of(std::span<const double> weight) {
@@ -55,7 +55,7 @@ struct Window {
   }
 };
 
-// Weights per level and class, exactly: [n_levels + 1, n_classes, width] limbs, missing first, not yet carried.
+// Exact weight per level and class: [n_levels + 1, n_classes, width] limbs, missing first, not yet carried.
 inline ExactTable count_weights(std::span<const std::int32_t> code, std::span<const std::int32_t> label,
                                 std::span<const double> weight, std::size_t n_levels, std::size_t n_classes) {
   const Window window = Window::of(weight);

@@ -1,4 +1,4 @@
-// log-gamma, chi-squared statistic, chi-squared and F tails.
+// log-gamma, Pearson's chi-squared statistic, and log upper tails of the chi-squared and F distributions.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace baytree::numeric {
 
-// The logarithm of the gamma function, without std::lgamma, which writes to a global that threads would share.
+// Log-gamma. std::lgamma is not used because it writes to a global variable (signgam), a data race between threads.
 
 // Stirling's correction: log Γ(x) - ((x - ½) log x - x + ½ log 2π), for x >= 15 to the last digits.
 inline double stirling_correction(double x) {
@@ -25,7 +25,7 @@ inline double log_gamma(double x) {
   return shift + (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + stirling_correction(x);
 }
 
-// log Γ(a + x) - log Γ(a) for a > 0, x >= 0, without cancelling: log a for x = 1.
+// log Γ(a + x) - log Γ(a) for a > 0, x >= 0, without cancellation: log a for x = 1.
 inline double log_rising(double a, double x) {
   if (x == 0) return 0;
   if (a == 0) return -std::numeric_limits<double>::infinity();
@@ -40,16 +40,16 @@ inline double log_rising(double a, double x) {
   return x * std::log(a + x) + (a - 0.5) * std::log1p(x / a) - x + stirling_correction(a + x) - stirling_correction(a) - shift;
 }
 
-// Pearson's statistic: do the rows of a table of weights have the same classes?
+// Pearson's chi-squared statistic of a table of weights.
 
-// What a cell adds; one that nothing is expected in adds nothing.
+// Contribution of one cell; 0 where the expected weight is 0.
 inline double pearson_cell(double seen, double expected) {
   const double apart = seen - expected;
   return expected > 0 ? apart * apart / expected : 0.0;
 }
 
-// Σ (seen − expected)² / expected over a table of rows, `row(i)` being a span of weights per class.
-// `of_class` are the sums over all rows, `whole` is the sum of those.
+// Σ (observed − expected)² / expected over a table; `row(i)` is a span of weights per class, `of_class` the column
+// sums, `whole` their sum.
 template <typename Row>
   requires std::invocable<const Row&, std::size_t>
 double pearson(std::size_t n_rows, const Row& row, std::span<const double> of_class, double whole) {
@@ -63,7 +63,7 @@ double pearson(std::size_t n_rows, const Row& row, std::span<const double> of_cl
   return statistic;
 }
 
-// Upper tails of the χ² and F distributions as natural logarithms, so that p = 1e-400 is a number like any other.
+// Upper tails of the χ² and F distributions as natural logarithms, so that p = 1e-400 does not underflow.
 
 // log(e^a + e^b)
 inline double log_add(double a, double b) {
@@ -77,15 +77,15 @@ inline double far_log_erfc(double x) {
   return -x + std::log1p(u * (-1 + u * (3 + u * (-15 + u * 105)))) - 0.5 * std::log(x * std::numbers::pi);
 }
 
-// log Q(a, x) = log(1 − P(a, x)) for x < a, where Q may be all but 1: the series of P keeps apart what Q itself rounds to 1.
+// log Q(a, x) = log(1 − P(a, x)) for x < a, where Q may be close to 1: from the series of P, which keeps the digits.
 inline double near_log_tail(double x, double a) {
   double term = 1 / a, sum = term;
   for (double n = a + 1; term > sum * 1e-17; ++n) sum += term *= x / n;
   return std::log1p(-std::min(1.0, std::exp(a * std::log(x) - x - log_gamma(a)) * sum));
 }
 
-// log Q(a, x) for a = degrees / 2 and x = statistic / 2 not below it: a finite sum of positive terms e^{-x} x^k / Γ(k + 1), k = a - 1, a - 2, ..., and for
-// odd degrees erfc(√x). Terms far beyond the crest at k = x no longer count.
+// log Q(a, x) for a = degrees / 2 and x = statistic / 2 >= a: a finite sum of positive terms e^{-x} x^k / Γ(k + 1), k =
+// a - 1, a - 2, ..., plus erfc(√x) for odd degrees. Negligible terms far from the peak at k = x are skipped.
 inline double chi2_log_tail(double statistic, double degrees) {
   if (degrees <= 0 || !(statistic > 0)) return 0;
   const double x = statistic / 2, shape = degrees / 2, half = shape - std::floor(shape);
@@ -108,7 +108,8 @@ inline double chi2_log_tail(double statistic, double degrees) {
   return std::min(0.0, sum);
 }
 
-// The continued fraction of the incomplete beta function, by Lentz's method; quick for y < (a + 1) / (a + b + 2).
+// The continued fraction of the incomplete beta function, by Lentz's method; converges fast for y < (a + 1) / (a + b +
+// 2).
 inline double beta_fraction(double a, double b, double y) {
   constexpr double tiny = 1e-300, precise = 1e-16;
   const auto safe = [](double v) { return std::abs(v) < tiny ? tiny : v; };
@@ -123,7 +124,7 @@ inline double beta_fraction(double a, double b, double y) {
   return product;
 }
 
-// log I_y(a, b), given both y and 1 - y, whichever of them is small.
+// log I_y(a, b), given both y and 1 - y, so that either may be small.
 inline double log_beta_below(double a, double b, double y, double rest) {
   const double front = a * std::log(y) + b * std::log(rest) + std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b);
   return front - std::log(a) + std::log(beta_fraction(a, b, y));

@@ -1,4 +1,4 @@
-// Means and variances of exact sums, correctly rounded: quotients of whole numbers of many digits.
+// Correctly rounded means and standard deviations of exact sums: quotients of multi-word integers.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace baytree::numeric {
 
-// The absolute value of a whole number in base 2^32, the lowest digit first, without leading zeros. It has room for the product of
-// any two exact sums: there are too many of them for each to ask for memory.
+// Absolute value of an integer in base 2^32, lowest digit first, no leading zeros. Fixed capacity for the product of
+// any two exact sums, to avoid one allocation per number.
 class Digits {
  public:
   std::size_t size() const { return size_; }
@@ -38,22 +38,22 @@ class Digits {
   }
 
  private:
-  static constexpr std::size_t most = 4 * 256 + 8;  // of windows of 256 limbs: two factors, and as many zeros below
+  static constexpr std::size_t most = 4 * 256 + 8;  // windows of 256 limbs: two factors, and as many zeros below
   std::array<std::uint32_t, most> digit_;
   std::size_t size_ = 0;
 };
 
 inline constexpr double undecided = std::numeric_limits<double>::quiet_NaN();
 
-// Exact numbers in one window, as Python keeps them: [n_layers, n_cells, width], the last limb signed. A cell is the sum of its
-// layers, such as those of all classes.
+// Exact numbers in one window, in the layout that Python stores: [n_layers, n_cells, width], the last limb signed. A
+// cell is the sum over its layers, for example over all classes.
 struct ExactView {
   std::span<const std::int64_t> limbs;
   std::size_t width, n_layers;
 
   std::size_t n_cells() const { return limbs.size() / (width * n_layers); }
 
-  // Gives whether the number is negative.
+  // Returns whether the number is negative.
   bool read(std::size_t cell, Digits& digits) const {
     std::array<std::int64_t, 256> sum;
     std::copy_n(limbs.begin() + static_cast<std::ptrdiff_t>(cell * width), width, sum.begin());
@@ -79,7 +79,7 @@ inline int bit_length(const Digits& digits) {
   return digits.empty() ? 0 : limb_bits * static_cast<int>(digits.size()) - std::countl_zero(digits.back());
 }
 
-// left * right, `zeros` digits further up.
+// left * right * 2^(32 zeros).
 inline void multiply(const Digits& left, const Digits& right, std::size_t zeros, Digits& product) {
   product.fill_zero(left.size() + right.size() + zeros);
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -94,7 +94,7 @@ inline void multiply(const Digits& left, const Digits& right, std::size_t zeros,
   product.drop_leading_zeros();
 }
 
-// Takes `less` away, which must not be more.
+// Subtracts `less`, which must not be larger.
 inline void subtract(Digits& digits, const Digits& less) {
   std::int64_t borrow = 0;
   for (std::size_t k = 0; k < digits.size(); ++k) {
@@ -112,18 +112,18 @@ inline bool is_less(const Digits& left, const Digits& right) {
   return false;
 }
 
-// A positive number rounded once, and a power of two.
+// A positive number rounded once: mantissa and power of two.
 struct Rounded {
   double value;
   int exponent;
 };
 
-// Divides positive numbers.
+// Division of positive numbers.
 class Division {
  public:
-  // Fifty-six bits of the quotient or one more; whatever is lost leaves its mark below them.
+  // 56 or 57 bits of the quotient; a non-zero remainder sets the lowest bit (sticky bit).
   Rounded operator()(const Digits& numerator, const Digits& divisor) {
-    const int lowest = bit_length(numerator) - bit_length(divisor) - 56;  // the place of the quotient's last bit
+    const int lowest = bit_length(numerator) - bit_length(divisor) - 56;  // position of the quotient's last bit
     const Quotient found = divisor.size() <= 2 ? by_word(numerator, divisor, lowest) : by_bits(numerator, divisor, lowest);
     const bool has_rest = found.has_rest || has_bits_below(numerator, lowest);
     return {static_cast<double>(found.bits << 1 | has_rest), lowest - 1};
@@ -135,7 +135,7 @@ class Division {
     bool has_rest;
   };
 
-  // A divisor of one word, as most weights are: the numerator down to that place has no more than 120 bits.
+  // One-word divisor, the usual case: the numerator down to that position has at most 120 bits.
   static Quotient by_word(const Digits& numerator, const Digits& divisor, int lowest) {
     const std::uint64_t word = divisor[0] | (divisor.size() > 1 ? static_cast<std::uint64_t>(divisor[1]) << limb_bits : 0);
     unsigned __int128 dividend = 0;
@@ -188,14 +188,14 @@ class Division {
   Digits rest_;
 };
 
-// By how many limbs sums of squares and squared sums are moved to be in one unit, and what power of two the quotient is of.
+// Shifts (in limbs) that bring sums of squares and squared sums to one unit, and the exponent of the quotient's unit.
 struct Units {
   std::size_t total_zeros, square_zeros;
   int exponent;
 };
 
-// The quotients of many cells; undecided where a weight is not positive, no rows have such sums, or the result is no normal
-// double.
+// Quotients of many cells; undecided where a weight is not positive, no rows can have such sums, or the result is not a
+// normal double.
 class ExactMoments {
  public:
   ExactMoments(ExactView weight, ExactView total) : weight_(weight), total_(total) {}

@@ -31,8 +31,8 @@ inline void carry_over(std::span<std::int64_t> limbs) {
   limbs.back() += carry;
 }
 
-// The limbs that a sum has reached so far lie in a short window; only sums of numbers that lie very far apart take all of them,
-// so that the cells of many columns stay in the cache.
+// An exact sum. The limbs used so far are stored in a short window, so that the cells of many columns stay in the
+// cache; only sums of numbers of very different magnitudes allocate all limbs.
 class ExactCell {
  public:
   // Adds an integer multiple of a power of two: value * 2^exponent.
@@ -73,14 +73,14 @@ class ExactCell {
     add_wide(static_cast<__int128>(high) * weight, 2 * exponent + weight_exponent + 53);
   }
 
-  // After it, every limb but the last of the window is a digit.
+  // Afterwards every limb of the window but the last is a digit in [0, 2^32).
   void normalise() {
     if (all_) carry_over(*all_);
     else carry_over(near_);
     pending_ = 0;
   }
 
-  // The limbs from `first` on, after `normalise`; those above the last one extend its sign.
+  // The limbs from `first` on, after `normalise`; higher limbs are the sign extension of the last one.
   std::span<const std::int64_t> limbs() const { return all_ ? std::span<const std::int64_t>(*all_) : near_; }
   int first() const { return all_ ? 0 : std::max(first_, 0); }
 
@@ -105,13 +105,13 @@ class ExactCell {
     add(static_cast<std::int64_t>(value >> 62), exponent + 62);
   }
 
-  // Where three limbs from this one on are kept.
+  // Storage of three limbs, starting with this one.
   std::int64_t* limbs_from(int limb) {
     if (static_cast<unsigned>(limb - first_) < n_reached && first_ >= 0) return near_.data() + (limb - first_);
     return all_ || first_ >= 0 ? all_from(limb) : begin_at(limb);
   }
 
-  // A sum mostly begins with the highest part of what it will hold.
+  // Places the window so that the first number added lies near its top: later numbers are mostly smaller.
   std::int64_t* begin_at(int limb) {
     first_ = std::clamp(limb - 8, 0, n_limbs - static_cast<int>(near_.size()));
     return limbs_from(limb);
@@ -121,15 +121,15 @@ class ExactCell {
     if (!all_) {
       all_ = std::make_unique<std::array<std::int64_t, n_limbs>>();
       std::copy(near_.begin(), near_.end(), all_->begin() + first_);
-      first_ = n_limbs;  // nothing is added to the window any more
+      first_ = n_limbs;  // the window is no longer used
     }
     return all_->data() + limb;
   }
 
   static constexpr int carry_after = 1 << 28;  // 2^28 additions of less than 2^33 stay below 2^62
-  static constexpr unsigned n_reached = 14;    // of the limbs of a window: two more are above every third limb that is added to
+  static constexpr unsigned n_reached = 14;    // first limbs of additions; the window has four more, for the other two limbs and for carries
   std::array<std::int64_t, n_reached + 4> near_{};
-  int first_ = -1;  // the limb at which the window begins; negative where nothing was added
+  int first_ = -1;  // first limb of the window; negative while the sum is empty
   int pending_ = 0;
   std::unique_ptr<std::array<std::int64_t, n_limbs>> all_;
 };
@@ -148,7 +148,7 @@ struct ExactTable {
   }
 };
 
-// The index of the highest limb that is more than the sign's extension, so that it can carry the sign itself.
+// Index of the highest limb that is not a sign extension; it can carry the sign itself.
 inline int highest_limb(std::span<const std::int64_t> limbs) {
   int top = static_cast<int>(limbs.size()) - 1;
   const bool is_negative = limbs[static_cast<std::size_t>(top)] < 0;
@@ -159,7 +159,7 @@ inline int highest_limb(std::span<const std::int64_t> limbs) {
   return has_sign_bit == is_negative ? top : top + 1;
 }
 
-// The limbs that some numbers need together: from the lowest that is not 0 to the highest that must carry a sign.
+// The limbs that some numbers need together: from the lowest non-zero limb to the highest that must carry a sign.
 struct Reach {
   int low = n_limbs, high = -1;
 
@@ -174,7 +174,7 @@ struct Reach {
     high = std::max(high, other.high);
   }
 
-  // An all-zero table is one zero limb at weight 1.
+  // An all-zero table has one zero limb at weight 1.
   ExactTable table(std::size_t n_cells) const {
     ExactTable table;
     if (high >= 0) {
@@ -186,7 +186,7 @@ struct Reach {
   }
 };
 
-// The limbs of a number, of which the first stands at `first` and the last carries the sign, from `low` on.
+// Writes a number, whose first limb is `first` and whose last limb is signed, to limbs that start at `low`.
 inline void write_limbs(std::span<const std::int64_t> limbs, int first, std::span<std::int64_t> to, int low) {
   const auto size = static_cast<int>(to.size()), begin = std::clamp(first - low, 0, size);
   const int end = std::clamp(first + static_cast<int>(limbs.size()) - low, begin, size);
@@ -196,7 +196,7 @@ inline void write_limbs(std::span<const std::int64_t> limbs, int first, std::spa
   to.back() = static_cast<std::int32_t>(static_cast<std::uint32_t>(to.back()));
 }
 
-// These cells in their smallest common window.
+// The cells in their smallest common window.
 inline ExactTable export_cells(std::vector<ExactCell>& cells) {
   Reach reach;
   for (ExactCell& cell : cells) {
@@ -208,7 +208,7 @@ inline ExactTable export_cells(std::vector<ExactCell>& cells) {
   return table;
 }
 
-// Writes cells of one table to another of a larger window, which holds zeros so far, from this cell on.
+// Copies cells of one table into another with a larger window, initially zero, from this cell on.
 inline void widen_cells(std::span<const std::int64_t> limbs, const ExactTable& from, ExactTable& to, std::size_t cell) {
   const auto below = static_cast<std::size_t>(from.low - to.low), above = to.width - below - from.width;
   std::int64_t* at = to.limbs.data() + cell * to.width + below;
@@ -222,13 +222,13 @@ inline void widen_cells(std::span<const std::int64_t> limbs, const ExactTable& f
   }
 }
 
-// Tables of the same rows, [n_rows, n_columns of each], as one in their smallest common window.
+// Joins tables of the same rows, [n_rows, n_columns of each], in their smallest common window.
 inline ExactTable side_by_side(std::span<const ExactTable> tables, std::size_t n_rows) {
   Reach reach;
   std::size_t n_cells = 0;
   for (const ExactTable& table : tables) {
     n_cells += table.n_cells();
-    if (table.is_zero()) continue;  // it lies anywhere
+    if (table.is_zero()) continue;  // fits any window
     reach.include({table.low, table.low + static_cast<int>(table.width) - 1});
   }
   ExactTable whole = reach.table(n_cells);
@@ -244,7 +244,7 @@ inline ExactTable side_by_side(std::span<const ExactTable> tables, std::size_t n
   return whole;
 }
 
-// Numbers in limbs of any size below 2^62, [n_cells, width], as digits in their smallest common window; threads take runs of them.
+// Carries limbs of any size below 2^62, [n_cells, width], into digits in their smallest common window, in parallel.
 inline ExactTable carried_cells(std::span<const std::int64_t> limbs, std::size_t width, int low, Workers& workers) {
   constexpr std::size_t run_cells = 4096;
   const std::size_t n_cells = limbs.size() / width, wide = width + 2, n_runs = (n_cells + run_cells - 1) / run_cells;

@@ -1,4 +1,4 @@
-// The ends of numbers: the two least and the two largest different ones, and how often each is there; and how many are NaN.
+// The two smallest and the two largest distinct values with their counts, and the number of NaN.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace baytree::numeric {
 
-// From the outermost one inwards; `is_outside(a, b)`: a lies nearer to this end than b.
+// Ordered from the extreme inwards; `is_outside(a, b)`: a is more extreme than b.
 template <typename IsOutside> class End {
  public:
   bool is_inside(double value) const { return n_[1] && IsOutside()(value_[1], value); }
@@ -40,7 +40,7 @@ struct Ends {
   int64_t n_missing = 0;
 };
 
-// The least and the largest of some numbers, and whether any is NaN: in eights, which vector instructions compare.
+// Minimum and maximum of values, and whether any is NaN, in groups of eight that compile to vector instructions.
 struct Range {
   double low, high;
   bool has_missing;

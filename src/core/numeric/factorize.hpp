@@ -1,4 +1,4 @@
-// Fixed-width items and small integers → codes.
+// Fixed-width items (numbers, fixed-width strings) and integers of a small range → codes.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,11 +13,11 @@
 
 namespace baytree::numeric {
 
-// Fixed-width items (integers, fixed-width strings) to codes in order of first appearance.
+// Fixed-width items → codes in order of first appearance, by hashing.
 
 struct Factorised {
   std::vector<std::int32_t> code;   // [n_items]
-  std::vector<std::int64_t> first;  // [n_distinct]: where each distinct item appears first
+  std::vector<std::int64_t> first;  // [n_distinct]: row where each distinct item appears first
 };
 
 class ItemTable {
@@ -57,7 +57,7 @@ class ItemTable {
     }
     std::uint64_t state = seed;
     for (std::size_t k = 0; k + 8 < size_; k += 8) state = mix(state ^ load(item + k));
-    return mix(state ^ load(item + size_ - 8));  // the last word may overlap the one before
+    return mix(state ^ load(item + size_ - 8));  // the last word may overlap the previous one
   }
 
   static constexpr std::uint64_t seed = 0x9e3779b97f4a7c15ULL;
@@ -91,7 +91,8 @@ class ItemTable {
   std::vector<std::int64_t> first_;
 };
 
-// Parts of the rows are coded apart; then the distinct items of all parts, in the order of the parts, get their codes.
+// Codes blocks of rows separately; then the distinct items of all blocks, in order of the blocks, get their final
+// codes.
 class ItemCoder {
  public:
   ItemCoder(const unsigned char* items, std::size_t n_items, std::size_t item_size, Workers& workers)
@@ -133,7 +134,8 @@ class ItemCoder {
   Workers& workers_;
 };
 
-// Numbers of a small range to codes: every column of a matrix in one read of it, by a table of what occurs, not by hashing.
+// Integers of a small range → codes, for all columns in one pass over the matrix: a lookup table of present values
+// instead of hashing.
 
 template <typename Number> concept Codable = std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>;
 
@@ -148,14 +150,14 @@ template <Codable Number> struct NumberMatrix {
 
 inline constexpr std::int64_t window_size = 1 << 16;
 
-// The integers [low, low + window_size) that a column is expected to hold, and those that it was seen to hold.
+// The integers [low, low + window_size) that a column is expected to hold, and those that occurred.
 struct SeenWindow {
   std::int64_t low = 0;
-  bool is_left = false;  // by a number that is not whole, or too far away
+  bool is_left = false;  // a non-integer or out-of-range value occurred
   std::vector<std::uint8_t> seen = std::vector<std::uint8_t>(window_size);
 };
 
-// The offset of a number in a window; -1 for NaN, -2 where the number does not belong there.
+// The offset of a number in a window; -1 for NaN, -2 if the number is not in the window.
 inline std::int32_t offset_in(std::int64_t number, std::int64_t low) {
   const auto offset = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(low);
   return offset < window_size ? static_cast<std::int32_t>(offset) : -2;
@@ -169,13 +171,13 @@ inline std::int32_t offset_in(double number, std::int64_t low) {
   return static_cast<double>(whole + low) == number ? whole : -2;
 }
 
-// Offsets of whole numbers become codes in ascending order; the other columns are to be factorised in another way.
+// Codes integers in ascending order; columns that do not fit are left to the hashing coder.
 template <Codable Number> class WholeNumberCoder {
  public:
   WholeNumberCoder(const NumberMatrix<Number>& matrix, std::span<std::int32_t> codes, Workers& workers)
       : matrix_(matrix), codes_(codes), workers_(workers) {}
 
-  // The distinct numbers of columns first ... last - 1; a column that is no case for this gives nothing.
+  // The distinct numbers of columns first ... last - 1; empty for a column that cannot be coded here.
   std::vector<std::vector<std::int64_t>> operator()(std::size_t first, std::size_t last) {
     const auto n_workers = static_cast<std::size_t>(workers_.size());
     std::vector<std::vector<SeenWindow>> windows(n_workers, std::vector<SeenWindow>(last - first));
@@ -194,7 +196,7 @@ template <Codable Number> class WholeNumberCoder {
  private:
   static constexpr std::size_t block = 2048;  // rows of many columns that stay in the cache together
 
-  // Codes mostly begin at 0; where they do not, the first number lies in the middle of what is expected.
+  // Codes usually start at 0; otherwise the first number becomes the middle of the window.
   std::int64_t expected_low(std::size_t column) const {
     for (std::size_t i = 0; i < std::min<std::size_t>(matrix_.n_rows, block); ++i) {
       const Number number = matrix_.at(i, column);

@@ -1,4 +1,4 @@
-// Power-of-two buckets and counts per class.
+// Histograms with buckets whose widths are powers of two, and counts per bucket and class. Buckets are mergeable.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -17,32 +17,33 @@
 
 namespace baytree::numeric {
 
-// Numbers in few buckets, each 2^exponent wide and beginning at a multiple of its width (statistics/sketch.py tells why).
+// Numbers → few buckets of width 2^exponent, aligned to multiples of the width (the merging is explained in Python,
+// class Sketch).
 
-constexpr int exact_exponent = -1075;  // of buckets that hold one double each
+constexpr int exact_exponent = -1075;  // exponent of buckets that hold one double each
 
 struct Buckets {
   int exponent = exact_exponent;
-  std::vector<double> edges;       // their lower ends, ascending
+  std::vector<double> edges;       // lower edges, ascending
   std::vector<std::int32_t> code;  // the bucket of each number, -1 for NaN
 };
 
-// value * 2^exponent, rounded once: a product where that power is a normal double, which takes no call.
+// value * 2^exponent, rounded once; a multiplication if that power is a normal double, else ldexp.
 inline double times_power(double value, int exponent) {
   if (exponent < -1022 || exponent > 1023) return std::ldexp(value, exponent);
   return value * std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
-// The lower end of a number's bucket; where a bucket is wider than doubles reach, the number itself.
+// Lower edge of a number's bucket; the number itself if a bucket is wider than the range of doubles.
 inline double begin_of_bucket(double value, int exponent) {
   if (exponent == exact_exponent) return value;
   const double scaled = times_power(value, -exponent);
-  const double multiple = scaled == 0 && value < 0 ? -1.0 : std::floor(scaled);  // what underflows is still below 0
+  const double multiple = scaled == 0 && value < 0 ? -1.0 : std::floor(scaled);  // an underflowing negative value stays below 0
   const double begin = times_power(multiple, exponent);
   return std::isfinite(scaled) && std::isfinite(begin) ? begin + 0.0 : value;
 }
 
-// The lower ends of the buckets of numbers that ascend.
+// Lower edges of the buckets of ascending numbers.
 inline std::vector<double> begins_of(std::span<const double> ascending, int exponent) {
   std::vector<double> begins;
   for (const double value : ascending) {
@@ -63,7 +64,7 @@ inline std::size_t count_buckets(std::span<const double> ascending, int exponent
   return n_buckets;
 }
 
-// Where the buckets of numbers that ascend stand among these edges, which hold all of them.
+// Index of each ascending number's bucket among these edges, which include all of them.
 inline std::vector<std::int32_t> places_among(const std::vector<double>& edges, std::span<const double> ascending, int exponent) {
   std::vector<std::int32_t> place(ascending.size());
   std::size_t here = 0;
@@ -74,11 +75,11 @@ inline std::vector<std::int32_t> places_among(const std::vector<double>& edges, 
   return place;
 }
 
-// The least exponent from which on these numbers, which ascend and differ, lie in no more buckets than there may be.
+// The smallest exponent for which these distinct ascending numbers occupy at most `most` buckets.
 inline int least_exponent(std::span<const double> ascending, int at_least, std::size_t most) {
   if (ascending.size() <= most) return at_least;
   int low = at_least, high = 1024;                      // too many buckets at `low`, few enough at `high`
-  int step = at_least > exact_exponent ? 1 : high;      // from a width that is nearly right, the answer is near
+  int step = at_least > exact_exponent ? 1 : high;      // if the first width is nearly right, the result is close
   while (high - low > 1) {
     const int middle = std::min(low + step, low + (high - low) / 2);
     if (count_buckets(ascending, middle) > most) low = middle, step *= 2;
@@ -87,7 +88,7 @@ inline int least_exponent(std::span<const double> ascending, int at_least, std::
   return high;
 }
 
-// Puts numbers into the narrowest buckets of which at most so many hold one.
+// Assigns numbers to the narrowest buckets of which at most `most` are occupied.
 class BucketCoder {
  public:
   BucketCoder(std::span<const double> values, std::size_t most) : values_(values), most_(most) {}
@@ -101,17 +102,17 @@ class BucketCoder {
   }
 
  private:
-  static constexpr double n_fine = 4096;  // buckets over the whole extent from which a column of many numbers is coarsened
+  static constexpr double n_fine = 4096;  // buckets over the whole range, before coarsening, for a column of many numbers
 
   void survey() {
-    constexpr std::size_t lanes = 4;  // side by side, since one comparison would wait for the one before
+    constexpr std::size_t lanes = 4;  // independent minima, so that comparisons do not wait for each other
     double low[lanes], high[lanes];
     std::fill_n(low, lanes, std::numeric_limits<double>::infinity());
     std::fill_n(high, lanes, -std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const double value = values_[i];
       double &least = low[i % lanes], &most = high[i % lanes];
-      least = value < least ? value : least;  // NaN is neither
+      least = value < least ? value : least;  // NaN compares false
       most = value > most ? value : most;
       n_known_ += value == value;
     }
@@ -119,13 +120,14 @@ class BucketCoder {
     high_ = *std::max_element(high, high + lanes);
   }
 
-  // Whether multiples of a fine width are whole numbers that fit into 64 bits.
+  // Whether multiples of the fine width are integers that fit into 64 bits.
   bool is_near_its_extent() const {
     const double extent = high_ - low_;
     return 1e-290 < extent && extent < 1e290 && std::max(std::abs(low_), std::abs(high_)) <= extent * 0x1p40;
   }
 
-  // Without sorting: buckets that are surely too narrow, doubled until they are few. False where they are few at once.
+  // Without sorting: start with buckets that are certainly too narrow and double them until few enough are occupied.
+  // Returns false if few are occupied at once, since narrower ones might do.
   bool code_widened() {
     fine_ = static_cast<int>(std::ceil(std::log2((high_ - low_) / n_fine)));
     const double scale = std::ldexp(1.0, -fine_);
@@ -145,7 +147,7 @@ class BucketCoder {
     return true;
   }
 
-  // Numbers the occupied buckets after so many doublings; says how many they are then.
+  // Numbers the occupied buckets after `widening` doublings; returns how many there are.
   std::size_t number_widened(std::vector<std::int32_t>& bucket, int widening) {
     result_.edges.clear();
     const double width = std::ldexp(1.0, fine_ + widening);
@@ -160,12 +162,12 @@ class BucketCoder {
     return result_.edges.size();
   }
 
-  // Few distinct numbers, or numbers too far from their extent: by what is distinct among them.
+  // For few distinct numbers, or numbers of very different magnitudes: by their distinct values.
   void code_distinct() {
     std::vector<double> known;
     known.reserve(n_known_);
     for (const double value : values_)
-      if (!std::isnan(value)) known.push_back(value + 0.0);  // one zero
+      if (!std::isnan(value)) known.push_back(value + 0.0);  // -0 becomes 0
     ItemTable table(reinterpret_cast<const unsigned char*>(known.data()), sizeof(double));
     std::vector<std::int32_t> item(known.size());
     for (std::size_t i = 0; i < known.size(); ++i) item[i] = table.code_of(i);
@@ -175,13 +177,13 @@ class BucketCoder {
       if (!std::isnan(values_[row])) result_.code[row] = bucket[static_cast<std::size_t>(item[i++])];
   }
 
-  // Finds exponent and edges; gives the bucket of each distinct number.
+  // Finds exponent and edges; returns the bucket of each distinct number.
   std::vector<std::int32_t> bucket_distinct(const std::vector<double>& known, const std::vector<std::int64_t>& first) {
     struct Distinct {
       double number;
       std::size_t item;
     };
-    std::vector<Distinct> order(first.size());  // numbers beside their items: no comparison looks them up
+    std::vector<Distinct> order(first.size());  // values stored beside their items, so that comparisons need no lookup
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = {known[static_cast<std::size_t>(first[k])], k};
     std::sort(order.begin(), order.end(), [](const Distinct& a, const Distinct& b) { return a.number < b.number; });
     std::vector<double> ascending(order.size());
@@ -197,7 +199,7 @@ class BucketCoder {
     return bucket;
   }
 
-  // Numbers far below 2^63: rounding down without a call.
+  // Floor of numbers far below 2^63, without a function call.
   static std::int64_t whole_below(double value) {
     const auto whole = static_cast<std::int64_t>(value);
     return whole - (value < static_cast<double>(whole));
@@ -206,12 +208,12 @@ class BucketCoder {
   std::span<const double> values_;
   std::size_t most_, n_known_ = 0;
   double low_ = 0, high_ = 0;
-  int fine_ = 0;            // the exponent of the buckets from which many numbers are coarsened,
-  std::int64_t first_ = 0;  // and the multiple of their width at which the first of them begins
+  int fine_ = 0;            // exponent of the fine buckets
+  std::int64_t first_ = 0;  // and the multiple of their width at which the first one starts
   Buckets result_;
 };
 
-// The buckets of two sets of buckets together: the exponent, the edges, and where the buckets of either have gone.
+// Union of two sets of buckets: exponent, edges, and the new index of each old bucket.
 struct UnitedBuckets {
   int exponent = exact_exponent;
   std::vector<double> edges;
@@ -230,15 +232,15 @@ inline UnitedBuckets unite_buckets(std::span<const double> left, std::span<const
   return united;
 }
 
-// The buckets of many columns, and how many rows of each class lie in them.
+// Buckets of many columns, with counts of rows per bucket and class.
 
 struct CountedBuckets {
   int exponent = exact_exponent;
   std::vector<double> edges;
-  std::vector<std::int64_t> counts;  // [n_buckets + 1, n_classes], missing ones first
+  std::vector<std::int64_t> counts;  // [n_buckets + 1, n_classes], missing first
 };
 
-// Columns are laid out in eights, which lie in one line of the cache; threads take the eights.
+// Columns are processed in groups of eight, which share a cache line; threads take groups.
 class BucketCounter {
  public:
   BucketCounter(const Matrix& matrix, std::span<const std::int32_t> label, std::size_t n_classes, std::size_t most)

@@ -1,7 +1,8 @@
-// How mixed a bag of classes is: the impurities of class weights, each once.
+// Impurities of class weights: entropy, Gini index, classification error, each defined once.
 //
-// All are in units of weight, weight times the impurity of the shares, so that those of the parts of a whole add up. What
-// differs between two of them is on purpose: the order of operations decides the ties of the program that it follows.
+// All are in units of weight (weight times the impurity of the proportions), so that impurities of the parts of a node
+// add up. Variants of one formula exist on purpose: the order of operations decides ties, and must be that of the
+// program that is reproduced.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -22,7 +23,7 @@ inline double total(std::span<const double> weights) {
   return sum;
 }
 
-// Gives x log2 x, 0 at 0.
+// x log2 x, 0 at 0.
 template <typename F>
 concept EntropyTerm = requires(const F& term, double weight) {
   { term(weight) } -> std::convertible_to<double>;
@@ -32,10 +33,10 @@ struct XLog2X {
   double operator()(double x) const { return x > 0 ? x * std::log2(x) : 0.0; }
 };
 
-// log2 of a positive normal number to 15 digits, in line: for loops that ask only which of many sums could be the largest.
+// log2 of a positive normal number to 15 digits, inlined: for loops that only look for the largest of many sums.
 inline double near_log2(double x) {
   struct Piece {
-    double inverse, log;  // of the middle of a 2048th of [1, 2)
+    double inverse, log;  // at the middle of one of 2048 intervals of [1, 2)
   };
   static const std::array<Piece, 2048> pieces = [] {
     std::array<Piece, 2048> all{};
@@ -53,7 +54,7 @@ inline double near_log2(double x) {
   return static_cast<double>(static_cast<int>(bits >> 52) - 1023) + piece.log + kPerBit * r * (1 - r * (0.5 - r / 3));
 }
 
-// The same numbers from a table: class weights are whole until a value is missing.
+// x log2 x from a table: class weights are integers unless values are missing.
 class XLog2XTable {
  public:
   explicit XLog2XTable(double largest) : table_(1 + static_cast<std::size_t>(std::clamp(largest, 0.0, kLimit))) {
@@ -67,7 +68,7 @@ class XLog2XTable {
     }
     return x * std::log2(x);
   }
-  // The same but for the last digits.
+  // The same up to the last digits.
   double nearly(double x) const {
     if (!(x > std::numeric_limits<double>::min())) return 0;
     if (x < static_cast<double>(table_.size())) {
@@ -82,7 +83,7 @@ class XLog2XTable {
   std::vector<double> table_;
 };
 
-// Entropy in bits: n log2 n − Σ c log2 c. The terms are doubles, the sums are `Real`: float32 is C4.5's.
+// Entropy in bits times weight: n log2 n − Σ c log2 c. Terms are doubles, sums are `Real`: C4.5 uses float32.
 template <std::floating_point Real, EntropyTerm Term>
 Real entropy(std::span<const Real> weights, const Term& x_log2_x) {
   Real sum = 0, whole = 0;
@@ -93,21 +94,21 @@ Real entropy(std::span<const Real> weights, const Term& x_log2_x) {
   return static_cast<Real>(x_log2_x(whole) - sum);
 }
 
-// 1 − Σ p². Sums are doubles, whatever the weights are.
+// Gini index 1 − Σ p². Sums are doubles, whatever the weights are.
 template <std::floating_point Real> Real gini(std::span<const Real> weights) {
   double whole = 0, squares = 0;
   for (const double weight : weights) whole += weight, squares += weight * weight;
   return static_cast<Real>(whole > 0 ? whole - squares / whole : 0);
 }
 
-// 1 − max p.
+// Classification error 1 − max p.
 template <std::floating_point Real> Real error(std::span<const Real> weights) {
   double whole = 0, largest = 0;
   for (const double weight : weights) whole += weight, largest = std::max(largest, weight);
   return static_cast<Real>(whole - largest);
 }
 
-// Entropy in bits per unit of weight as Weka's Id3 adds it up: its ties are decided by the rounding of exactly this expression.
+// Entropy in bits per unit of weight, in the order of operations of Weka's Id3, whose rounding decides its ties.
 inline double id3_entropy(std::span<const double> weights) {
   const auto log2 = [](double x) { return std::log(x) / std::log(2.0); };
   double sum = 0, whole = 0;
@@ -118,7 +119,7 @@ inline double id3_entropy(std::span<const double> weights) {
   return whole > 0 ? sum / whole + log2(whole) : 0;
 }
 
-// The same as types, of class weights in any precision.
+// The same as types, for class weights of any precision.
 struct Entropy {
   template <std::floating_point Real, EntropyTerm Term = XLog2X> static Real of(std::span<const Real> weights, const Term& x_log2_x = {}) {
     return entropy(weights, x_log2_x);
@@ -135,7 +136,8 @@ struct Error {
   }
 };
 
-// What a class of share p adds to rpart's impurities per unit of weight; its information is in natural units.
+// Contribution of a class of proportion p to rpart's impurities per unit of weight; rpart's information uses natural
+// logarithms.
 struct RpartGini {
   static double of_share(double p) { return p * (1 - p); }
 };

@@ -1,4 +1,4 @@
-// Views of dense and sparse rows.
+// Views of dense and sparse matrices; they own nothing.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace baytree::numeric {
 
-// A matrix of doubles wherever it lies.
+// Dense matrices.
 
 // Value (i, j) lies at data[i * row_step + j * column_step].
 struct Matrix {
@@ -20,11 +20,11 @@ struct Matrix {
   }
 };
 
-// Columns that lie anywhere, each of them together.
+// Columns at arbitrary addresses, each contiguous.
 struct Columns {
   std::span<const double* const> first;
   std::size_t n_rows, n_columns = first.size();
-  static constexpr std::ptrdiff_t row_step = 1, column_step = 0;  // no step leads from a column to the next
+  static constexpr std::ptrdiff_t row_step = 1, column_step = 0;  // no step leads from one column to the next
 
   const double* at(std::size_t row, std::size_t column) const { return first[column] + row; }
 };
@@ -36,7 +36,7 @@ concept Numbers = requires(const Values& values, std::size_t place) {
   { values.row_step + values.column_step } -> std::same_as<std::ptrdiff_t>;
 };
 
-// Rows of a sparse matrix in compressed form.
+// Sparse matrices in compressed row form (CSR).
 
 // Row i has value[e] in column code[e] for entries e = start[i] … start[i + 1] - 1; every other value is 0.
 struct SparseRows {

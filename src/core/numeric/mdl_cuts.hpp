@@ -1,7 +1,7 @@
-// Cuts of a sorted numeric column by what they tell about the classes: the best one, and all that Fayyad and Irani accept.
+// Cut points of a sorted numeric column: the best one by entropy, and all that the MDL criterion of Fayyad and Irani
+// (1993) accepts.
 //
-// They stand here and not with the trees because no tree takes them: naive Bayes and feature selection do, which know nothing
-// of trees, and all that they need are numbers and labels.
+// Used by naive Bayes and feature selection, which do not depend on trees.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,13 +16,13 @@
 
 namespace baytree::numeric {
 
-// x log2 x of whole counts, looked up: entry k belongs to the count k.
+// Lookup table of k log2 k for integer counts k.
 struct XLog2XOfCounts {
   std::span<const double> of_count;
   double operator()(double count) const { return of_count[static_cast<std::size_t>(count)]; }
 };
 
-// A numeric column in ascending order: row order[i] holds the i-th value. An empty weight means 1 for every row.
+// A numeric column in ascending order: row order[i] holds the i-th value. An empty weight means weight 1.
 struct SortedColumn {
   std::span<const double> values;
   std::span<const std::int64_t> order;
@@ -35,13 +35,13 @@ struct SortedColumn {
   double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[static_cast<std::size_t>(order[i])]; }
 };
 
-// One side of a cut, or all of its rows: their weight, their weight times their entropy in bits, and the classes present.
+// One side of a cut, or all rows: weight, weight times entropy in bits, and number of classes present.
 struct Side {
   double weight, spread;
   std::size_t n_classes;
 };
 
-// A cut of the rows [first, last): `position` is the first row of the high side; `first` means that there is none.
+// A cut of the rows [first, last): `position` is the first row of the upper side; `first` means no cut.
 struct Cut {
   std::size_t position;
   Side whole, low, high;
@@ -57,7 +57,7 @@ Side side(const SortedColumn& column, std::size_t first, std::size_t last, const
   return {total(counts), entropy<double>(counts, term), present};
 }
 
-// The cut with the smallest spread, the lowest of equals; none where no cut lowers the spread.
+// The cut with the smallest class entropy, the lowest of ties; none if no cut reduces the entropy.
 template <EntropyTerm F>
 Cut best_cut(const SortedColumn& column, std::size_t first, std::size_t last, const F& term) {
   std::vector<double> low(column.n_classes), high;
@@ -73,11 +73,11 @@ Cut best_cut(const SortedColumn& column, std::size_t first, std::size_t last, co
     if (candidate < smallest) smallest = candidate, position = i + 1;
   }
   if (position == first) return {first, whole, whole, {}};
-  // both sides are counted anew: taking weights away one by one need not end at nought
+  // both sides are summed again: repeated subtraction need not end at exactly 0
   return {position, whole, side(column, first, position, term, low), side(column, position, last, term, high)};
 }
 
-// Fayyad and Irani's test, a cut must pay for its description. N counts the rows of the part, not its possible cuts.
+// The MDL criterion of Fayyad and Irani; N is the number of rows of the part.
 inline bool pays(const Cut& cut) {
   const auto cost = [](const Side& s) { return static_cast<double>(s.n_classes) * s.spread / s.weight; };
   const double k = static_cast<double>(cut.whole.n_classes), n = cut.whole.weight;
@@ -85,7 +85,7 @@ inline bool pays(const Cut& cut) {
   return cut.gain() > description;
 }
 
-// The positions of all cuts that pay, ascending: each part between two cuts is searched again.
+// Positions of all accepted cuts, ascending: recursive search on both sides of each accepted cut.
 template <EntropyTerm F> std::vector<std::size_t> paying_cuts(const SortedColumn& column, const F& term) {
   std::vector<std::size_t> positions;
   std::vector<std::pair<std::size_t, std::size_t>> open{{0, column.order.size()}};

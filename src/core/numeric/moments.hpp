@@ -1,4 +1,8 @@
-// Exact moments per class and column.
+// Exact weight, sum and sum of squares of every column in every class.
+//
+// The fast path slices a chunk of rows (slices.hpp) with about twenty vector instructions per eight values (seventy for
+// weighted rows); only the sums of the slices are added to the exact cells. Values whose magnitudes or weights differ
+// too much, or whose products are not normal doubles, are added to the cells one by one.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,7 +20,7 @@
 
 namespace baytree::numeric {
 
-// The rows of a chunk by class, those of the first class first: their places, not their numbers.
+// The rows of a chunk sorted by class, as indices within the chunk.
 
 class ClassOrder {
  public:
@@ -35,14 +39,8 @@ class ClassOrder {
 
  private:
   std::vector<std::uint16_t> place_;
-  std::vector<std::size_t> end_;  // [n_classes + 1], the last one is not used
+  std::vector<std::size_t> end_;  // [n_classes + 1], the last one unused
 };
-
-// Weight, sum and sum of squares of every column in every class, exactly.
-//
-// The fast path slices a chunk of rows (slices.hpp): some twenty vector instructions for eight values, after which only the
-// sums of the slices enter the exact cells; rows with weights take some seventy. Weights and magnitudes that lie too far
-// apart for that, or whose products leave the doubles, go to the cells one by one.
 
 struct MomentTables {
   ExactTable weight, total, square;  // [n_classes * n_columns]
@@ -57,14 +55,14 @@ struct MomentCells {
   MomentTables tables() { return {export_cells(weight), export_cells(total), export_cells(square)}; }
 };
 
-// So few that a chunk and the next one lie in the cache while they are looked at, sliced and fetched; enough for each class
-// to have some.
+// Rows per chunk: few enough that a chunk and the next one stay in the cache while they are surveyed, sliced and
+// prefetched; many enough that each class has some.
 inline std::size_t rows_of_a_chunk(std::size_t n_rows, std::size_t n_columns, std::size_t n_classes) {
   const std::size_t that_fit = chunk_bytes / (sizeof(double) * std::max<std::size_t>(n_columns, lanes));
   return std::min({chunk_rows, std::max(that_fit, 128 * n_classes), std::max<std::size_t>(n_rows, 1)});
 }
 
-// Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
+// Adds the rows of a matrix to the cells; `label` holds class codes, an empty `weight` means weight 1.
 template <Numbers Values> class MomentKernel {
  public:
   MomentKernel(const Values& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
@@ -86,8 +84,8 @@ template <Numbers Values> class MomentKernel {
   }
 
  private:
-  // Eight columns side by side, of which the lanes from `begin` to `end` are this group's own: a last group that is not
-  // full reaches back over columns of the one before, or, where a row does not lie together, has empty lanes.
+  // Eight columns, of which the lanes [begin, end) belong to this group: an incomplete last group overlaps the previous
+  // one, or has empty lanes if rows are not contiguous.
   struct Group {
     std::size_t first, begin, end;
   };
@@ -101,12 +99,12 @@ template <Numbers Values> class MomentKernel {
 
   bool lies_together() const { return matrix_.column_step == 1 && matrix_.n_columns >= lanes; }
 
-  // The values of a group: where they lie, if eight numbers of a row lie together, else laid out anew.
+  // The values of a group: in place if eight values of a row are contiguous, else copied.
   LaneRows rows_of(std::size_t start, const Group& group) {
     return lies_together() ? LaneRows{at(start, group.first), matrix_.row_step} : laid_out(start, group);
   }
 
-  // The rows that are fetched while those of a group are sliced: the same columns of the next whole chunk.
+  // The rows to prefetch while those of a group are sliced: the same columns of the next complete chunk.
   LaneRows soon_after(std::size_t start, const Group& group) const {
     return {at(start + 2 * most_rows_ <= matrix_.n_rows ? start + most_rows_ : start, group.first), matrix_.row_step};
   }
@@ -149,12 +147,12 @@ template <Numbers Values> class MomentKernel {
     for (std::size_t j = 0; j < lanes; ++j) exponent_[j] = survey.largest[j] > 0 ? std::ilogb(survey.largest[j]) : 0;
   }
 
-  // Whether a group is one column whose rows lie together in eights.
+  // Whether a group is a single column whose rows are contiguous.
   bool is_run(const Group& group) const {
     return group.end - group.begin == 1 && !lies_together() && matrix_.row_step == 1 && n_rows_ % lanes == 0;
   }
 
-  // A look at eight rows of such a column at a time.
+  // Surveys eight rows of such a column at a time.
   void survey_run(std::size_t start, const Group& group, Survey& survey) {
     const std::size_t at_once = 0;
     loops_.survey({at(start, group.first), lanes}, n_rows_ / lanes, &at_once, 1, &survey);
@@ -165,12 +163,12 @@ template <Numbers Values> class MomentKernel {
     }
   }
 
-  // Slices must neither overflow nor fall below the subnormals; the exponent of an infinity is the largest integer.
+  // Whether slices neither overflow nor become subnormal; the exponent of infinity is the largest integer.
   bool are_within(int lowest, int highest) const {
     return std::all_of(exponent_, exponent_ + lanes, [=](int exponent) { return exponent >= lowest && exponent < highest; });
   }
 
-  // How many powers of two lie between the magnitudes of a column.
+  // Number of powers of two between the smallest and the largest magnitude of a column.
   int range(const Survey& survey, std::size_t j) const {
     return survey.largest[j] > 0 ? exponent_[j] - std::ilogb(survey.smallest[j]) : 0;
   }
@@ -208,7 +206,7 @@ template <Numbers Values> class MomentKernel {
     }
   }
 
-  // Whether a group is one column, whose rows of a class can stand side by side in the place of columns.
+  // Whether a group is a single column; then eight rows of a class can take the places of eight columns.
   bool is_alone(const Survey& survey, const Group& group) const {
     const std::size_t j = group.begin;
     return group.end - j == 1 && weight_.empty() && !survey.is_missing[j] && exponent_[j] >= -400 && exponent_[j] < 450 &&
@@ -237,7 +235,7 @@ template <Numbers Values> class MomentKernel {
     }
   }
 
-  // The values of a class, eight side by side, 0 after the last; how many eights they are.
+  // Copies the values of a class into lanes, padded with 0; returns the number of groups of eight.
   std::size_t lay_side_by_side(std::size_t start, std::size_t column, std::size_t c) {
     const std::size_t n_rows = order_.n_rows(c), n_runs = (n_rows + lanes - 1) / lanes;
     const std::uint16_t* const place = order_.places(c);
@@ -247,7 +245,7 @@ template <Numbers Values> class MomentKernel {
     return n_runs;
   }
 
-  // All in the first lane: as many rows as a chunk has leave room for their carries.
+  // Adds all lanes to the first one; the number of rows of a chunk leaves room for the carries.
   template <std::size_t n_heights> static void add_lanes_together(LaneSums (&sum)[n_heights]) {
     for (LaneSums& height : sum)
       for (std::size_t j = 1; j < lanes; ++j) height[0] += height[j];
@@ -268,20 +266,20 @@ template <Numbers Values> class MomentKernel {
     return static_cast<std::size_t>(label_here_[i]) * cells_.n_columns + group.first + j;
   }
 
-  // The part of one value and its square that the slices left over.
+  // The part of a value and of its square that the slices did not cover.
   void add_rest(double x, std::size_t j, std::size_t cell) {
     const auto rest = [j](double value, const Lanes* slicer, int first, int last) {
       for (int height = first; height < last; ++height) value -= (value + slicer[height][j]) - slicer[height][j];
       return value;
     };
     cells_.total[cell].add(rest(x, slicers_.total, 0, 2));
-    if (std::fabs(x) < 0x1p-485) return cells_.square[cell].add_product(x, x);  // its slices were 0: x * x has no exact double
+    if (std::fabs(x) < 0x1p-485) return cells_.square[cell].add_product(x, x);  // its slices were 0: x * x is not an exact double
     const double product = x * x;
     cells_.square[cell].add(rest(product, slicers_.square, 0, 3));
     cells_.square[cell].add(rest(std::fma(x, x, -product), slicers_.square, 1, 4));
   }
 
-  // Weights that lie close to each other, as they nearly always do, can be sliced as the values are.
+  // Weights of similar magnitude, the usual case, can be sliced like values.
   void survey_weights(std::size_t start) {
     double largest = 0, smallest = std::numeric_limits<double>::infinity();
     for (const double weight : weight_.subspan(start, n_rows_)) {
@@ -293,7 +291,7 @@ template <Numbers Values> class MomentKernel {
     are_weights_close_ = weight_exponent_ >= -100 && weight_exponent_ <= 100 && weight_range_ <= 47;
   }
 
-  // Whether three heights hold every bit of weight * x and five every bit of weight * x * x.
+  // Whether three heights hold every bit of weight * x, and five every bit of weight * x * x.
   bool are_products_close(const Survey& survey) const {
     for (std::size_t j = 0; j < lanes; ++j)
       if (range(survey, j) + weight_range_ > 44 || 2 * range(survey, j) + weight_range_ > 91) return false;
@@ -345,10 +343,10 @@ template <Numbers Values> class MomentKernel {
   MomentCells& cells_;
   std::size_t n_groups_, most_rows_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
-  simd::LaneTable value_;  // [most_rows_]: a group that does not lie together; lanes beyond the last column are 0
+  simd::LaneTable value_;  // [most_rows_]: copy of a group that is not contiguous; unused lanes are 0
   std::vector<Survey> surveys_;            // [n_groups]
   std::vector<std::size_t> first_column_;  // [n_groups]
-  int exponent_[lanes];                    // of each column's largest magnitude in this chunk
+  int exponent_[lanes];                    // exponent of each column's largest magnitude in this chunk
   Slicers slicers_;
   int weight_exponent_ = 0, weight_range_ = 0;  // of the weights of this chunk
   bool are_weights_close_ = false;

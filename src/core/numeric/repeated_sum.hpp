@@ -1,4 +1,4 @@
-// What adding one number many times gives, each sum rounded, in far fewer steps than additions.
+// Rounded repeated addition: the result of adding one number many times, rounding each sum, in few steps.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,16 +6,16 @@
 
 namespace baytree::numeric {
 
-// sum + term + term + …, from the left; both are 0 or more and finite.
+// sum + term + term + …, from the left; both are finite and not negative.
 //
-// Between two powers of two numbers lie one distance apart, so that sums grow by the same amount each time. Only the first may not:
-// what lies just between two neighbours goes to the even one, and from there on stays with such.
+// Between two powers of two doubles are evenly spaced, so every addition increases the sum by the same amount. The
+// first addition may differ: a tie between two neighbours is rounded to even, and so are all later ones.
 inline double add_repeatedly(double sum, double term, std::uint64_t times) {
   for (; times > 1; times -= 2) {
     const double first = sum + term;
     sum = first + term;
     if (sum == first) return sum;
-    const double step = (sum + term) - sum, end = std::ldexp(1.0, std::ilogb(first) + 1);  // up to here the distance stays
+    const double step = (sum + term) - sum, end = std::ldexp(1.0, std::ilogb(first) + 1);  // spacing is constant up to here
     if (!(sum + step < end) || !(step > 0)) continue;
     auto steps = std::min(times - 2, static_cast<std::uint64_t>((end - sum) / step));
     if (!(sum + static_cast<double>(steps) * step < end)) --steps;

@@ -1,8 +1,10 @@
-// Compiled once per instruction set (CMakeLists.txt); BAYTREE_LEVEL names the table of loops that this copy defines.
-// Only plain arithmetic stands here: an inline function of the library compiled for a newer machine could be the copy
-// that the linker keeps for all.
+// Sums of slices, compiled once per instruction set (CMakeLists.txt); BAYTREE_LEVEL names the table of loops that this
+// copy defines.
 //
-// Sums stay in registers while the rows of a class go by. All of them are whole numbers, so the bits are the same for every width.
+// Only plain arithmetic here: the linker could keep the copy of an inline library function that was compiled for a
+// newer machine and use it everywhere.
+//
+// Sums stay in registers over the rows of a class. They are integers, so the register width does not change the bits.
 #include "numeric/slices.hpp"
 #include "simd/lane_math.hpp"
 
@@ -11,13 +13,13 @@ namespace {
 
 using namespace simd;
 
-constexpr std::size_t line = 64 / sizeof(double);  // of the cache
+constexpr std::size_t line = 64 / sizeof(double);  // cache line
 
 [[gnu::always_inline]] inline Run magnitude_of(const Run& x) { return (Run)((RunBits)x & 0x7fffffffffffffff); }
 [[gnu::always_inline]] inline Run larger(const Run& a, const Run& b) { return a > b ? a : b; }  // b where a is NaN
 [[gnu::always_inline]] inline Run smaller(const Run& a, const Run& b) { return a < b ? a : b; }
 
-// Rows are taken four at a time, so that what was found of a group is read and written once for all of them.
+// Four rows per step, so that the statistics of a group are loaded and stored once for all four.
 template <std::size_t n_rows>
 [[gnu::always_inline]] inline void look_at(const double* row, std::ptrdiff_t step, const std::size_t* column, std::size_t n_groups,
                                            Survey* surveys) {
@@ -28,7 +30,7 @@ template <std::size_t n_rows>
       for (std::size_t i = 0; i < n_rows; ++i) {
         const Run x = load<Run>(row + static_cast<std::ptrdiff_t>(i) * step + column[g] + lane), magnitude = magnitude_of(x);
         largest = larger(magnitude, largest);
-        smallest = smaller((Run)((RunBits)magnitude | (magnitude == 0.0)), smallest);  // 0 becomes a NaN, which is never smaller
+        smallest = smaller((Run)((RunBits)magnitude | (magnitude == 0.0)), smallest);  // 0 becomes NaN, which is never smaller
         missing |= x != x;
       }
       put_part(&surveys[g].largest, lane, largest);
@@ -65,7 +67,7 @@ template <int n_heights> struct Heights {
     }
   }
 
-  // Adds the slices of a value at some heights to their sums, and gives what is left of it.
+  // Adds the slices of a value at some heights to their sums; returns the remainder.
   template <int first, int last> [[gnu::always_inline]] Run cut(Run value) {
     for (int height = first; height < last; ++height) {
       const Run rounded = value + slicer[height];
@@ -80,7 +82,7 @@ template <int n_heights> struct Heights {
   }
 };
 
-// Fetches a row of those that are needed soon, once: the lines at both of its ends.
+// Prefetches a row that is needed soon: the cache lines at both ends.
 [[gnu::always_inline]] inline void fetch(const LaneRows& soon, std::size_t i, std::size_t lane) {
   if (lane != 0) return;
   const double* const row = soon.first + static_cast<std::ptrdiff_t>(i) * soon.step;
@@ -104,7 +106,7 @@ template <bool is_deep>
     const Run x_rest = total.template cut<0, 2>(x);
     const Run product_rest = square.template cut<0, n_heights>(product);
     const Run error_rest = square.template cut<1, n_heights + 1>(product_error(x, x, product));
-    // a difference of equals is +0, whose bits are all 0
+    // equal numbers differ by +0, whose bits are all 0
     if constexpr (is_deep) rest |= (RunBits)x_rest | (RunBits)product_rest | (RunBits)error_rest;
   }
   total.put(slices.total, lane);
@@ -120,7 +122,7 @@ void slice_deep(const ChosenRows& chosen, const Slicers& slicers, Slices& slices
   for (std::size_t lane = 0; lane < lanes; lane += width) put_part(&is_fine, lane, slice_part<true>(chosen, slicers, slices, lane));
 }
 
-// Products of a weight, a value and its square are sums of doubles: each rounded product, and what that lost.
+// Products of a weight, a value and its square as sums of doubles: each rounded product and its rounding error.
 [[gnu::always_inline]] inline void slice_weighted_part(const ChosenRows& chosen, const double* weight, const WeightedSlicers& slicers,
                                                        WeightedSlices& slices, std::size_t lane) {
   Heights<2> weights(slicers.weight, slices.weight, lane);

@@ -1,4 +1,5 @@
-// Compiled once, for every machine: what is asked here must not need the instructions that it asks for.
+// Detection of the instruction set. This file is compiled for the baseline, since it runs before the instruction set is
+// known.
 #include "simd/dispatch.hpp"
 
 #include <cstdlib>
@@ -8,7 +9,7 @@
 namespace baytree::simd {
 namespace {
 
-// A level that this machine lacks is refused, since its instructions would end the process.
+// An unsupported level is rejected: its instructions would crash the process.
 Level level_asked_for(std::string_view asked) {
   const std::vector<Level> levels = levels_here();
   if (asked.empty()) return levels.back();

@@ -1,16 +1,16 @@
-// Which instruction set runs.
+// Run-time choice of the instruction set of the vector loops.
+//
+// Each table of loops is compiled once per instruction set (Level); `loops_in_use` returns the table for this machine.
 #pragma once
 #include <string_view>
 #include <vector>
 
 namespace baytree::simd {
 
-// Which copy of a table of loops runs here: each is compiled once per instruction set (levels.hpp says which there are).
-
 enum class Level { baseline, v3, v4 };
 
-// The best level that this machine has, or the one that the environment variable BAYTREE_SIMD names, so that every copy can be
-// tried and timed anywhere.
+// The best level of this machine, or the one named by the environment variable BAYTREE_SIMD, so that every level can be
+// tested.
 Level level_in_use();
 
 #if defined(BAYTREE_X86_LEVELS)
@@ -24,12 +24,12 @@ template <typename Loops> const Loops& loops_in_use(const Loops& baseline, const
 }
 #endif
 
-// The instruction sets that the vector loops are compiled for, by the names of x86-64's levels. What these names hold on other
-// machines is the baseline alone, to which NEON belongs.
+// Levels are named after the micro-architecture levels of x86-64. Other machines have only the baseline (on ARM64 it
+// includes NEON).
 
 std::string_view name_of(Level level);
 
-// The levels that this machine has, the least one first.
+// The levels that this machine supports, lowest first.
 std::vector<Level> levels_here();
 
 }  // namespace baytree::simd

@@ -1,17 +1,15 @@
-// exp, log1p, exact products on lanes.
+// exp, log1p, logarithms of products and exact products on eight lanes, with the same bits for every instruction set.
+//
+// Everything here has internal linkage, because copies compiled for different instruction sets must not be merged by
+// the linker. A cast between vectors of the same size keeps the bits.
 #pragma once
 #include "simd/lanes.hpp"
 
 namespace baytree::simd {
 
-// exp, log(1 + u) and the logarithm of a product, of eight numbers at once, the same bits for every instruction set.
-//
-// Everything here is local to the file that includes it: copies compiled for different machines must not be united. A cast
-// between vectors of one size keeps the bits.
-
 namespace {
 
-// Choices by masks of bits: a comparison of eight numbers, where the machine holds four, is compiled to one at a time.
+// Selection by bit masks: where registers hold four doubles, a comparison of eight lanes is compiled lane by lane.
 [[maybe_unused, gnu::always_inline]] inline LaneBits where_negative(const LaneBits& bits) { return bits >> 63; }
 [[maybe_unused, gnu::always_inline]] inline LaneBits where_not_zero(const LaneBits& bits) { return (bits | -bits) >> 63; }
 [[maybe_unused, gnu::always_inline]] inline Lanes chosen(const LaneBits& mask, const Lanes& yes, const Lanes& no) {
@@ -25,7 +23,7 @@ namespace {
   const LaneBits shifted = k + magic_bits;
   const Lanes exponent = (Lanes)shifted - 6755399441055744.0;
   const Lanes s = f / (2.0 + f), z = s * s;
-  // by twos and fours: a chain of ten steps would wait for each of them
+  // grouped in twos and fours to shorten the chain of dependent operations
   const Lanes z2 = z * z, z4 = z2 * z2;
   const Lanes high = (z * (1.0 / 21) + 1.0 / 19) * z4 + (z * (1.0 / 17) + 1.0 / 15) * z2 + (z * (1.0 / 13) + 1.0 / 11);
   const Lanes series = high * z4 + (z * (1.0 / 9) + 1.0 / 7) * z2 + (z * (1.0 / 5) + 1.0 / 3);
@@ -34,9 +32,9 @@ namespace {
 
 constexpr std::int64_t root_half_bits = 0x3fe6a09e667f3bcd;
 
-// The logarithm of a product of normal numbers > 0, of which only the last step takes a logarithm.
+// The logarithm of a product of positive normal numbers; only `log` evaluates a logarithm.
 struct LogOfProduct {
-  Lanes fractions = Lanes{} + 1.0;  // a product of numbers from 1 to 2: `shorten` it before a thousand of them overflow
+  Lanes fractions = Lanes{} + 1.0;  // product of numbers in [1, 2); call `shorten` before a thousand factors overflow it
   LaneBits exponents{};
 
   void multiply(const Lanes& x) {
@@ -55,7 +53,7 @@ struct LogOfProduct {
   }
 };
 
-// log(1 + u) for 0 <= u < 2^1000. Where k = 0, f is u itself, so small u lose nothing.
+// log(1 + u) for 0 <= u < 2^1000. For k = 0, f is u itself, so small u keep their precision.
 [[maybe_unused, gnu::always_inline]] inline Lanes log_one_plus(const Lanes& u) {
   const Lanes x = 1.0 + u;
   const LaneBits bits = (LaneBits)x;
@@ -67,7 +65,7 @@ struct LogOfProduct {
 
 // exp(x) for -708 <= x <= 0: x = k log 2 + r with |r| <= log(2) / 2, then the series of exp(r).
 [[maybe_unused, gnu::always_inline]] inline Lanes exp_of_negative(const Lanes& x) {
-  constexpr double magic = 6755399441055744.0;  // 2^52 + 2^51: adding it rounds to a whole number
+  constexpr double magic = 6755399441055744.0;  // 2^52 + 2^51: adding it rounds to an integer
   const Lanes shifted = x * 1.4426950408889634 + magic, k = shifted - magic;
   const Lanes r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;  // log 2 in two parts
   Lanes series = r * (1.0 / 6227020800) + 1.0 / 479001600;
@@ -88,20 +86,19 @@ struct LogOfProduct {
 
 }  // namespace
 
-// What a rounded product lost, exactly: one fused multiplication where there is one, else Dekker's seventeen steps.
-//
-// Everything here is local to the file that includes it, as in lanes.hpp.
+// Rounding error of a product: one fused multiply-add where the instruction set has it, else Dekker's algorithm (1971)
+// in 17 operations.
 
 namespace {
 
-// What x * y is more than its rounded product.
+// x * y minus its rounded value, exactly.
 [[gnu::always_inline]] inline Run product_error(const Run& x, const Run& y, const Run& product) {
 #if defined(__FMA__) || defined(__aarch64__)
-  Run error;  // compilers make one instruction of it, without a header of intrinsics that takes a second to read
+  Run error;  // compiled to one instruction; avoids the intrinsics header, which takes a second to parse
   for (std::size_t lane = 0; lane < width; ++lane) error[lane] = __builtin_fma(x[lane], y[lane], -product[lane]);
   return error;
 #else
-  // Dekker's product: each factor = high + low in halves of 26 bits
+  // Dekker's product: each factor = high + low, halves of 26 bits
   const Run x_spread = x * 134217729.0, x_high = x_spread - (x_spread - x), x_low = x - x_high;
   const Run y_spread = y * 134217729.0, y_high = y_spread - (y_spread - y), y_low = y - y_high;
   return ((x_high * y_high - product) + (x_high * y_low + x_low * y_high)) + x_low * y_low;

@@ -1,4 +1,10 @@
-// Eight-lane vectors, tables, registers.
+// Vectors of eight lanes, containers of them, and their parts that fit a register.
+//
+// Every vector loop works on eight lanes, whatever the instruction set, so sums are taken in the same order and have
+// the same bits.
+//
+// The vectors are aligned to their size. GCC would accept the alignment of a double, but Clang then miscompiles arrays
+// of them. Unaligned memory is read by `load`.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,21 +13,16 @@
 
 namespace baytree::simd {
 
-// Eight numbers side by side, the unit of every vector loop: the same for all instruction sets, so that sums are taken in the
-// same order and give the same bits.
-//
-// They lie where their size says, wherever they are. At any double they would do for GCC; Clang lets them lie there and in arrays
-// reads them as if they did not. Numbers of others' are read by `load`.
-
 inline constexpr std::size_t lanes = 8;
 
 typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8 * lanes)));  // eight columns side by side
 typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes), aligned(8 * lanes)));
 typedef std::uint64_t LaneSums __attribute__((vector_size(8 * lanes), aligned(8 * lanes)));  // modulo 2^64
 
-// Containers of lanes, apart from the lanes themselves: loops that are compiled once per instruction set do without the library.
+// Containers of lanes. The vector loops themselves do not use them (see the note on library code in the *_loops.cpp
+// files).
 
-// Memory for lanes: GCC forgets in the arguments of templates where a vector lies, and containers with it.
+// Allocator with the alignment of the vector: GCC drops alignment attributes of template arguments.
 template <typename Vector> struct LaneAllocator {
   using value_type = Vector;
   static constexpr std::align_val_t place{8 * lanes};
@@ -36,10 +37,11 @@ template <typename Vector> struct LaneAllocator {
 using LaneTable = std::vector<Lanes, LaneAllocator<Lanes>>;
 using LaneBitsTable = std::vector<LaneBits, LaneAllocator<LaneBits>>;
 
-// As many of eight lanes as one register holds: loops whose work is the same in every lane take the lanes register by register.
-// A vector of eight is kept in memory by compilers where registers are narrower.
+// Registers: the part of eight lanes that fits one register. Loops that treat all lanes alike process one register at a
+// time, because compilers spill a vector of eight lanes where registers are narrower.
 //
-// Everything here is local to the file that includes it: copies compiled for different machines must not be united.
+// Everything below has internal linkage, because copies compiled for different instruction sets must not be merged by
+// the linker.
 
 namespace {
 
@@ -62,7 +64,7 @@ template <typename Vector> [[gnu::always_inline]] inline Vector load(const void*
   return x;
 }
 
-// The part of eight lanes that begins at some lane.
+// The register-sized part of eight lanes that starts at `lane`.
 template <typename Vector> [[gnu::always_inline]] inline Vector part_of(const void* whole, std::size_t lane) {
   return load<Vector>(static_cast<const char*>(whole) + 8 * lane);
 }
@@ -71,7 +73,7 @@ template <typename Vector> [[gnu::always_inline]] inline void put_part(void* who
   __builtin_memcpy(static_cast<char*>(whole) + 8 * lane, &part, sizeof part);
 }
 
-// The sum of eight lanes: always the far half onto the near one, whatever a register holds.
+// The sum of eight lanes in a fixed order (upper half onto lower half), whatever the register width.
 [[maybe_unused, gnu::always_inline]] inline double sum_of_runs(const Run (&given)[n_runs]) {
   Run run[n_runs];
   for (std::size_t k = 0; k < n_runs; ++k) run[k] = given[k];

@@ -1,4 +1,5 @@
-// Bags per row; counts per class.
+// Bags of words: per row the codes of its tokens, ascending and distinct, with counts; and totals of the words per
+// class.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -15,9 +16,7 @@
 
 namespace baytree::text {
 
-// The tokens of documents as bags: the codes of each row ascending, each once, with its count.
-
-// A word of `words` and the code it gets in the end.
+// A word (code in `words`) and its final code.
 struct Coded {
   int32_t code, word;
 };
@@ -29,7 +28,7 @@ inline std::vector<Coded> by_place(const Vocabulary& vocabulary) {
   return order;
 }
 
-// The words that `code` knows (gives no -1), by code.
+// The words that `code` maps to a code other than -1, sorted by that code.
 template <std::invocable<std::string_view> F> std::vector<Coded> by_code(const Words& words, F code) {
   std::vector<Coded> order;
   for (int32_t word = 0; word < words.size(); ++word)
@@ -38,7 +37,7 @@ template <std::invocable<std::string_view> F> std::vector<Coded> by_code(const W
   return order;
 }
 
-// The 32-bit MurmurHash3 of the bytes, seed 0: public and unkeyed, because codes must be the same everywhere.
+// 32-bit MurmurHash3 of the bytes, seed 0. Unkeyed on purpose: codes must be the same in every process.
 inline uint32_t murmur(const std::string_view bytes) {
   const auto scramble = [](const uint32_t k) { return std::rotl(k * 0xcc9e2d51u, 15) * 0x1b873593u; };
   const auto byte = [&](const size_t i) { return uint32_t{static_cast<uint8_t>(bytes[i])}; };
@@ -58,12 +57,13 @@ inline int32_t bucket(const std::string_view token, const int64_t n_buckets) {
   return static_cast<int32_t>((hash < 0 ? -hash : hash) % n_buckets);
 }
 
-// Some of the rows, from `first` up to `last`.
+// The rows [first, last).
 struct Tile {
   size_t first, last;
 };
 
-// The rows in tiles of about as many tokens as a cache can hold, or as there are words if these are more.
+// Splits the rows into tiles that hold about as many tokens as fit the cache, or as many as there are words if that is
+// more.
 inline std::vector<Tile> tiles(std::span<const int64_t> start, const size_t n_words) {
   const int64_t enough = static_cast<int64_t>(std::max<size_t>(n_words, 1 << 18));
   std::vector<Tile> tiles;
@@ -73,7 +73,7 @@ inline std::vector<Tile> tiles(std::span<const int64_t> start, const size_t n_wo
   return tiles;
 }
 
-// For each word the rows in which it stands, once for each time it stands there.
+// Inverted index: for each word the rows in which it occurs, one entry per occurrence.
 struct Postings {
   std::vector<int64_t> start;  // [n_words + 1]
   std::vector<int32_t> row;
@@ -91,8 +91,8 @@ inline Postings invert(const Rows& rows, const Tile tile, const size_t n_words) 
   return postings;
 }
 
-// Writes the codes of a tile anew, ascending, each once with its count; row r then ends at end[r]. Going through the words
-// by code and appending each to its rows sorts all rows at once, in linear time.
+// Rewrites the codes of a tile: ascending, distinct, with counts; row r then ends at end[r]. Appending each word, in
+// order of its code, to its rows sorts all rows in linear time.
 inline void tally_tile(Rows& rows, const Tile tile, std::span<const Coded> order, const size_t n_words,
                        std::span<int64_t> end) {
   const Postings postings = invert(rows, tile, n_words);
@@ -109,7 +109,7 @@ inline void tally_tile(Rows& rows, const Tile tile, std::span<const Coded> order
     }
 }
 
-// Closes the gaps between rows, of which row r ends at end[r].
+// Removes the unused space between rows; row r ends at end[r].
 inline void compact(Rows& rows, std::span<const int64_t> end) {
   int64_t kept = 0;
   for (size_t row = 0; row < end.size(); ++row) {
@@ -123,7 +123,7 @@ inline void compact(Rows& rows, std::span<const int64_t> end) {
   rows.count.resize(kept);
 }
 
-// Makes each row a bag in the final codes: ascending, each once, with its count.
+// Turns each row into a bag with final codes: ascending, distinct, with counts.
 template <std::invocable Poll>
 void tally(Rows& rows, std::span<const Coded> order, const size_t n_words, Poll poll) {
   std::vector<int64_t> end(rows.start.begin(), rows.start.end() - 1);
@@ -135,21 +135,21 @@ void tally(Rows& rows, std::span<const Coded> order, const size_t n_words, Poll 
   compact(rows, end);
 }
 
-// Bags of words to totals: how often each word occurs in each class, and in how many documents.
+// Totals: occurrences of each word per class, and the number of documents of each class that contain it.
 
 struct WordCounts {
   std::vector<std::int64_t> total, documents;  // [n_words, n_classes]
-  bool is_whole = true;                        // every count was a whole number; else the totals are not
+  bool is_whole = true;                        // whether every count was an integer; if not, the totals are invalid
 };
 
-// Rows are documents, their codes words and their values counts; every code and label is within its range.
+// Rows are documents, codes are words, values are counts. Codes and labels must be in range.
 inline WordCounts count_words(const numeric::SparseRows& rows, std::span<const std::int32_t> label, std::size_t n_words,
                               std::size_t n_classes) {
   WordCounts counts{std::vector<std::int64_t>(n_words * n_classes), std::vector<std::int64_t>(n_words * n_classes)};
   for (std::size_t i = 0; i < rows.rows(); ++i)
     for (auto e = static_cast<std::size_t>(rows.start[i]); e < static_cast<std::size_t>(rows.start[i + 1]); ++e) {
       const std::size_t cell = static_cast<std::size_t>(rows.code[e]) * n_classes + static_cast<std::size_t>(label[i]);
-      const double times = std::fabs(rows.value[e]) < 0x1p31 ? rows.value[e] : 0.5;  // what is larger counts as not whole
+      const double times = std::fabs(rows.value[e]) < 0x1p31 ? rows.value[e] : 0.5;  // larger values count as non-integers
       const auto whole = static_cast<std::int64_t>(times);
       counts.is_whole &= static_cast<double>(whole) == times;
       counts.total[cell] += whole;

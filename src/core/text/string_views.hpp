@@ -1,4 +1,4 @@
-// Strings as Arrow hands them from library to library, sixteen bytes a cell (the C data interface, format "vu"): to codes.
+// Arrow string views (C data interface, format "vu", 16 bytes per cell) → codes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "text/vocabulary.hpp"
 
-// The names and the order of the fields are those of the C data interface.
+// Field names and order as in the Arrow C data interface.
 struct ArrowSchema {
   const char *format, *name, *metadata;
   int64_t flags, n_children;
@@ -41,7 +41,7 @@ struct ArrowArrayStream {
 
 namespace baytree::text {
 
-// What the interface hands out, given back at the end.
+// A structure of the C data interface that is released when this goes out of scope.
 template <typename Handed> struct Borrowed : Handed {
   Borrowed() : Handed{} {}
   Borrowed(const Borrowed&) = delete;
@@ -51,7 +51,8 @@ template <typename Handed> struct Borrowed : Handed {
   }
 };
 
-// The length of a string, and itself where it has at most 12 bytes; else its beginning and where all of it lies.
+// Length of a string, then the string itself if it has at most 12 bytes, else its first bytes and its position in a
+// buffer.
 struct View {
   uint64_t low, high;
 
@@ -85,7 +86,7 @@ class StringChunk {
   size_t first_, size_;
 };
 
-// Calls use(chunk) for the chunks of a stream of strings, in order.
+// Calls use(chunk) for every chunk of a stream, in order.
 template <std::invocable<const StringChunk&> Use> void each_chunk(ArrowArrayStream& stream, const Use use) {
   Borrowed<ArrowSchema> schema;
   if (stream.get_schema(&stream, &schema)) throw std::runtime_error("a column of strings could not be read");
@@ -99,17 +100,18 @@ template <std::invocable<const StringChunk&> Use> void each_chunk(ArrowArrayStre
 }
 
 struct StringCodes {
-  std::vector<int32_t> code;            // [n_rows], -1 where there is no string
-  std::vector<std::string_view> level;  // [n_levels], the strings in the order of their bytes
+  std::vector<int32_t> code;            // [n_rows], -1 for a missing string
+  std::vector<std::string_view> level;  // [n_levels], the strings in byte order
 };
 
-// Codes of strings in the order of their bytes. Views that came lately are known again without a look at the words.
+// Assigns codes to strings in byte order. A small cache of recent views avoids looking at the bytes of repeated
+// strings.
 class StringCoder {
  public:
   explicit StringCoder(const Key key) : words_(key), lately_(1024) {}
 
   void operator()(const StringChunk& chunk) {
-    std::fill(lately_.begin(), lately_.end(), Known{});  // where long strings lie is said by chunk
+    std::fill(lately_.begin(), lately_.end(), Known{});  // buffer positions are only valid within a chunk
     const size_t before = code_.size();
     code_.resize(before + chunk.size());
     const std::span<int32_t> code = std::span(code_).subspan(before);
@@ -120,7 +122,7 @@ class StringCoder {
     }
   }
 
-  // What was coded; the levels are views of words that end with this coder.
+  // The codes and their levels; the levels are views into this coder's words, valid as long as the coder lives.
   StringCodes sorted() {
     const size_t n_levels = static_cast<size_t>(words_.size());
     std::vector<int32_t> order(n_levels), rank(n_levels);
@@ -137,7 +139,7 @@ class StringCoder {
 
  private:
   struct Known {
-    View view{~uint64_t{0}, 0};  // no view: its length would be negative
+    View view{~uint64_t{0}, 0};  // matches no view: its length would be negative
     int32_t code = -1;
   };
 
@@ -156,7 +158,7 @@ class StringCoder {
   std::vector<int32_t> code_;
 };
 
-// Whether a string is empty, or begins or ends with a blank.
+// Whether a string is empty, or starts or ends with white space.
 inline bool has_margin(const StringChunk& chunk) {
   const auto is_blank = [](const char letter) { return letter == ' ' || letter == '\t'; };
   for (size_t row = 0; row < chunk.size(); ++row) {

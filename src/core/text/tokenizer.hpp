@@ -1,5 +1,6 @@
-// Text → token counts: the words of a document, their n-grams, and how often each occurs.
-// A word is a run of at least two word characters (a letter or digit of any script, or an underscore).
+// Text → token counts: the words of a document, their n-grams, and their counts.
+//
+// A word is a run of at least two word characters (letters or digits of any script, or underscores).
 #pragma once
 #include <array>
 #include <concepts>
@@ -10,9 +11,9 @@
 
 namespace baytree::text {
 
-// Which characters make words. Beyond ASCII the caller says so, bit by bit, and has changed the case already.
+// Word characters. Beyond ASCII the caller provides a bit set and has already changed the case.
 struct Alphabet {
-  std::array<char, 128> letter;     // as it is to be read, or 0 where it parts words
+  std::array<char, 128> letter;     // the character to store, or 0 for a separator
   std::span<const uint8_t> others;  // bit c % 8 of byte c / 8: does code point c belong to words?
 
   bool contains(const char32_t c) const { return c / 8 < others.size() && (others[c / 8] >> (c % 8) & 1); }
@@ -26,24 +27,24 @@ inline std::array<char, 128> ascii_letters(const bool lowercase) {
   return letter;
 }
 
-// What is a token: words that are not stop words, and the runs of `shortest` to `longest` of them.
+// Tokens are runs of `shortest` to `longest` consecutive words that are not stop words.
 struct Rule {
   Alphabet alphabet;
   const Words* stops;
   size_t shortest, longest;
 };
 
-// Codes of documents one after another: those of row r are code[start[r]] to code[start[r + 1]].
+// Codes of all documents, concatenated: row r has code[start[r]] to code[start[r + 1]].
 struct Rows {
   std::vector<int64_t> start{0};
   std::vector<int32_t> code;
   std::vector<double> count;
 };
 
-// The words of a document with one blank after each, so that every n-gram is one piece of the text.
+// The words of a document, each followed by a blank, so that every n-gram is a substring.
 struct Sentence {
   std::string text;
-  std::vector<size_t> begin;  // of each word, and the end of the last
+  std::vector<size_t> begin;  // start of each word, and end of the last one
 
   size_t size() const { return begin.size() - 1; }
   std::string_view piece(const size_t word, const size_t n) const {
@@ -56,7 +57,7 @@ struct CodePoint {
   size_t width;  // in bytes
 };
 
-// The first code point of non-empty UTF-8. A broken one reads as one byte that parts words.
+// The first code point of non-empty UTF-8. An invalid byte is read as a separator of one byte.
 inline CodePoint decode(const std::string_view bytes) {
   const auto byte = [&](const size_t i) { return static_cast<uint8_t>(bytes[i]); };
   const size_t width = byte(0) < 0x80 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
@@ -69,7 +70,7 @@ inline CodePoint decode(const std::string_view bytes) {
   return {value, width};
 }
 
-// The number of characters of the word that begins here; moves `from` behind it and writes it to `to`.
+// Copies the next word to `to`, moves `from` behind it and returns its number of characters.
 inline size_t read_word(const std::string_view document, const Alphabet& alphabet, size_t& from, char*& to) {
   size_t length = 0;
   for (; from < document.size(); ++length) {
@@ -88,7 +89,7 @@ inline size_t read_word(const std::string_view document, const Alphabet& alphabe
 }
 
 inline void split(const std::string_view document, const Rule& rule, Sentence& sentence) {
-  sentence.text.resize(document.size() + 1);  // no word grows, and a blank takes the place of what parted them
+  sentence.text.resize(document.size() + 1);  // words do not grow, and a blank replaces each separator
   sentence.begin.assign(1, 0);
   char* const text = sentence.text.data();
   const bool is_free = rule.stops->size() == 0;
@@ -105,7 +106,7 @@ inline void split(const std::string_view document, const Rule& rule, Sentence& s
   }
 }
 
-// The tokens of all documents in reading order, by their codes in `words`. `poll` is called once a document.
+// The tokens of all documents in reading order, as codes in `words`. Calls `poll` once per document.
 template <std::invocable Poll>
 Rows read(std::span<const std::string_view> documents, const Rule& rule, Words& words, Poll poll) {
   Rows rows;

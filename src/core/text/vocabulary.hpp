@@ -1,4 +1,5 @@
-// A growing list of distinct words with the code of each: an open-addressed table over one arena of bytes.
+// Growing list of distinct words and their codes: an open-addressing hash table over one byte arena; and sorted
+// vocabularies.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -15,7 +16,7 @@
 
 namespace baytree::text {
 
-// Up to eight bytes as a number, the first least significant; few bytes by loads that overlap, without a loop.
+// Up to eight bytes as a little-endian number, by overlapping loads instead of a loop.
 inline uint64_t load(const char* bytes, const size_t n) {
   const auto whole = [&]<std::unsigned_integral T>(T word, const size_t at) {
     std::memcpy(&word, bytes + at, sizeof word);
@@ -28,7 +29,7 @@ inline uint64_t load(const char* bytes, const size_t n) {
   return single(0) | single(n / 2) | single(n - 1);
 }
 
-// A secret per process: nobody can write documents whose words all collide.
+// Random key of the process, so that no document can be crafted whose words all collide.
 struct Key {
   uint64_t first, second;
 };
@@ -84,7 +85,7 @@ class Words {
   // The code of the word, or -1.
   int32_t find(const std::string_view word) const { return slots_[slot_of(word)].code; }
 
-  // The code of the word, which is added if it is new.
+  // The code of the word; adds new words.
   int32_t add(const std::string_view word) {
     Slot& slot = slots_[slot_of(word)];
     if (slot.code != kEmpty) return slot.code;
@@ -95,14 +96,14 @@ class Words {
 
  private:
   static constexpr int32_t kEmpty = -1;
-  // The head and the length tell short words apart without a look into the arena.
+  // The first bytes and the length distinguish short words without access to the arena.
   struct Slot {
     uint64_t head = 0;
     uint32_t length = 0;
     int32_t code = kEmpty;
   };
 
-  // Where the word is, or where it would be put.
+  // The slot of the word, or the slot where it would be inserted.
   size_t slot_of(const std::string_view word) const {
     const size_t mask = slots_.size() - 1;
     const uint64_t head = load(word.data(), word.size());
@@ -133,18 +134,18 @@ class Words {
 
   SipHash hash_;
   std::string arena_;
-  std::vector<size_t> end_;  // of each word in the arena
-  std::vector<Slot> slots_;  // a power of two, at most three quarters full
+  std::vector<size_t> end_;  // end of each word in the arena
+  std::vector<Slot> slots_;  // size is a power of two; at most three quarters are occupied
 };
 
-// The first eight bytes of a word as a number that compares as they do: settles most comparisons of words.
+// The first eight bytes as a number with the same order; decides most comparisons of words.
 inline uint64_t head_of(const std::string_view word) {
   uint64_t head = 0;
   for (size_t i = 0; i < 8; ++i) head = head << 8 | (i < word.size() ? static_cast<uint8_t>(word[i]) : 0);
   return head;
 }
 
-// Words in the order of their bytes, which for UTF-8 is the order of code points.
+// Words in byte order, which for UTF-8 is the order of code points.
 struct Vocabulary {
   Words words;
   std::vector<int32_t> order;  // codes in `words`
@@ -163,10 +164,10 @@ struct Vocabulary {
   std::string_view operator[](const size_t place) const { return words[order[place]]; }
 };
 
-// Several vocabularies as one: each word once, in order, and the new code of every word of every part.
+// Union of several vocabularies: each word once, in order, and for every part the new codes of its words.
 struct Union {
-  std::vector<std::string_view> words;      // they live in the parts
-  std::vector<std::vector<int32_t>> codes;  // by part and place
+  std::vector<std::string_view> words;      // views into the parts
+  std::vector<std::vector<int32_t>> codes;  // by part and old code
 };
 
 inline Union unite(std::span<const Vocabulary* const> parts) {
@@ -177,7 +178,7 @@ inline Union unite(std::span<const Vocabulary* const> parts) {
   };
   const auto before = [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.word < b.word; };
   std::vector<Entry> entries;
-  std::vector<size_t> end{0};  // of each part in entries
+  std::vector<size_t> end{0};  // end of each part in `entries`
   Union all;
   for (size_t part = 0; part < parts.size(); ++part) {
     for (size_t place = 0; place < parts[part]->size(); ++place)

@@ -1,4 +1,4 @@
-// A column of the table as the searches and the router read it.
+// View of a column of the table, as the searches and the router read it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace baytree::tree {
 
-// As it lies in memory; numbers may be strided, levels are codes with -1 for missing.
+// Numeric columns may be strided; levels are codes with -1 for missing.
 struct ColumnView {
   const double* x = nullptr;
   const int32_t* code = nullptr;
@@ -14,7 +14,7 @@ struct ColumnView {
   int32_t levels = 0;
 
   bool is_nominal() const { return levels > 0; }
-  // Ordinal columns are cut at their codes.
+  // The value of a numeric or ordinal column; ordinal columns are split at their codes.
   double operator[](size_t row) const {
     if (x) return x[std::ptrdiff_t(row) * stride];
     const int32_t c = code[std::ptrdiff_t(row) * stride];

@@ -1,5 +1,5 @@
-// Split criteria: each is one class, and a line in the list at the end. It says how good a set of children is, higher is
-// better, and what it suits; the searches, the bindings and Python read both from here.
+// Split criteria. Each is a class and an entry of the list at the end. It scores the children of a node (higher is
+// better) and states what it applies to. The searches, the bindings and Python read both from here.
 #pragma once
 #include <cmath>
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace baytree::tree {
 
-// The class masses of the children of one node, child after child.
+// Class weights of the children of a node, one child after the other.
 struct Children {
   std::span<const double> mass;  // [n_children * n_classes]
   size_t classes;
@@ -28,16 +28,16 @@ struct Children {
 
 using numeric::total;
 
-// What a criterion can be asked for.
+// What a criterion applies to.
 struct Suits {
-  bool numbers = false;        // the target is a number, not a class
-  bool binary = true;          // two branches
-  bool multiway = false;       // a branch for each level, where cases may be fractions
-  bool merged = false;         // groups of levels that do not differ
-  bool by_ratio = false;       // over the information of the split itself
-  bool rpart = false;          // with rpart's arithmetic too
-  std::string_view impurity;   // what a node has of it: gini, entropy, error, or the variance of sse
-  std::string_view test = "";  // of CHAID's merging, where the criterion is a test itself
+  bool numbers = false;        // numeric target instead of classes
+  bool binary = true;          // binary splits
+  bool multiway = false;       // multiway splits, with fractional cases
+  bool merged = false;         // groups of levels that do not differ (CHAID)
+  bool by_ratio = false;       // gain ratio: divided by the split information
+  bool rpart = false;          // also available with rpart's arithmetic
+  std::string_view impurity;   // impurity of a node: gini, entropy, error, or the variance for sse
+  std::string_view test = "";  // name of the test for CHAID's merging, if the criterion is itself a test
 };
 
 template <typename C>
@@ -46,8 +46,8 @@ concept Criterion = requires(const C criterion, Children children, std::span<con
   { C::suits } -> std::convertible_to<Suits>;
 };
 
-// A criterion of classes: made from the masses of the parent, it judges those of the children. `Impurity` is what nodes have
-// of it; one that `is_decrease` is worth just what its impurity falls.
+// A criterion for classes: constructed from the weights of the parent, it scores those of the children. `Impurity` is
+// the impurity of nodes; `is_decrease` means that the score is the decrease of that impurity.
 template <typename C>
 concept ClassCriterion = Criterion<C> && requires(const C criterion, Children children, std::span<const double> parent) {
   C(parent);
@@ -56,7 +56,7 @@ concept ClassCriterion = Criterion<C> && requires(const C criterion, Children ch
   { C::is_decrease } -> std::convertible_to<bool>;
 };
 
-// The decrease of an impurity, which is additive over children.
+// Decrease of an impurity that is additive over children.
 template <typename I> struct Decrease {
   using Impurity = I;
   static constexpr bool is_decrease = true;
@@ -87,12 +87,12 @@ struct Gini : Decrease<numeric::Gini> {
   using Decrease::Decrease;
 };
 
-// Information gain over the information of the split itself (Quinlan 1986), in units of mass.
+// Gain ratio (Quinlan 1986): information gain over split information, in units of weight.
 struct GainRatio {
   static constexpr std::string_view name = "gain_ratio";
   static constexpr Suits suits{.multiway = true, .merged = true, .by_ratio = true, .impurity = "entropy"};
   using Impurity = numeric::Entropy;
-  static constexpr bool is_decrease = true;  // the fractional search divides by the information itself
+  static constexpr bool is_decrease = true;  // the fractional search divides by the split information itself
   Entropy entropy;
   double whole;
   explicit GainRatio(std::span<const double> mass) : entropy(mass), whole(total(mass)) {}
@@ -105,7 +105,8 @@ struct GainRatio {
   }
 };
 
-// Twoing (Breiman et al. 1984): p_L p_R / 4 (sum_k |p(k|L) - p(k|R)|)^2, over all pairs of children, in units of mass.
+// Twoing (Breiman et al. 1984): p_L p_R / 4 (sum_k |p(k|L) - p(k|R)|)^2, over all pairs of children, in units of
+// weight.
 struct Twoing {
   static constexpr std::string_view name = "twoing";
   static constexpr Suits suits{.impurity = "gini"};
@@ -144,7 +145,7 @@ struct ChiSquared {
   }
 };
 
-// The likelihood ratio statistic 2 sum n ln(n / expected), which is the information gain in another unit.
+// Likelihood-ratio statistic 2 sum n ln(n / expected): the information gain in another unit.
 struct LikelihoodRatio {
   static constexpr std::string_view name = "likelihood_ratio";
   static constexpr Suits suits{.merged = true, .impurity = "entropy", .test = "likelihood_ratio"};
@@ -155,19 +156,19 @@ struct LikelihoodRatio {
   double operator()(Children children) const { return 2 * 0.69314718055994530942 * entropy(children); }
 };
 
-// Pearson's test against ordered classes (Goodman's row effects): a test of merging only.
+// Pearson's test with ordered classes (Goodman's row effects model); used only for merging.
 struct RowEffects {
   static constexpr std::string_view name = "row_effects";
   static constexpr Suits suits{.binary = false, .merged = true, .impurity = "gini", .test = "row_effects"};
 };
 
-// The sum of squares about the mean, for numbers; its arithmetic is that of the measures of numbers.
+// Sum of squared errors for numeric targets; the arithmetic is in the regression measures.
 struct SumOfSquares {
   static constexpr std::string_view name = "sse";
   static constexpr Suits suits{.numbers = true, .multiway = true, .merged = true, .rpart = true, .impurity = "sse", .test = "mean"};
 };
 
-// The list.
+// The list of all criteria.
 template <Criterion... C> struct CriterionList {
   static std::vector<std::string_view> names() { return {C::name...}; }
   template <typename Use> static void each(const Use& use) { (use.template operator()<C>(), ...); }

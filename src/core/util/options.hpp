@@ -1,4 +1,4 @@
-// Options that come as names: each is looked up in a list, and a name that is not there is refused with those that are.
+// Options given by name. An unknown name raises std::invalid_argument, which lists the known names.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -30,7 +30,7 @@ void Workers::run(size_t tasks, AnyTask task) {
   const int needed = int(std::min<size_t>(size_t(threads_), tasks));
   try {
     for (int worker = 1; worker < needed; ++worker) others.emplace_back(work, worker);
-  } catch (...) {  // no more threads to be had: those that started, and this one, do the work
+  } catch (...) {  // no more threads available: those that started and the calling thread do the work
   }
   work(0);
   for (auto& other : others) other.join();

@@ -1,4 +1,5 @@
-// Threads that take tasks from one counter. Nothing lives longer than the call, so a fork in between is harmless.
+// Parallel for loop: threads take task numbers from one shared counter. The threads end with the call, so a fork
+// between calls is safe.
 #pragma once
 #include <chrono>
 #include <concepts>
@@ -9,29 +10,29 @@
 
 namespace baytree {
 
-// Thrown where the user asked to stop; nothing of the work is kept.
+// Thrown when the user interrupts; partial results are discarded.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
 class Workers {
  public:
-  // `is_stopped` is asked on the calling thread only, every few milliseconds of work.
+  // `is_stopped` is called on the calling thread only, every few milliseconds.
   Workers(int threads, std::function<bool()> is_stopped)
       : threads_(threads < 1 ? 1 : threads), is_stopped_(std::move(is_stopped)) {}
 
   int size() const { return threads_; }
 
-  // Calls task(i, worker) for every i in [0, tasks); the order over threads is free, so tasks must not share state.
+  // Calls task(i, worker) for every i in [0, tasks), in any order and on any thread, so tasks must not share state.
   template <std::invocable<size_t, int> Task> void run(size_t tasks, const Task& task) {
     run(tasks, {&task, [](const void* it, size_t i, int worker) { (*static_cast<const Task*>(it))(i, worker); }});
   }
 
-  // Asks whether the user wants to stop, at most every 20 ms; only on the calling thread.
+  // Checks for an interrupt, at most every 20 ms and only on the calling thread.
   void poll();
 
  private:
-  // A task, whatever its type: threads, locks and failures are compiled once, not for each of the hundred tasks of the core.
+  // Type-erased task: locking and error handling are compiled once, not for each task type.
   struct AnyTask {
     const void* it;
     void (*call)(const void* it, size_t i, int worker);

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "ReadOptions",
     "FileError",
     "PathError",
+    "ReadOptions",
     "TableSource",
-    "read_all",
     "attempt",
     "batches",
-    "settle_types",
     "from_columns",
     "in_memory",
     "open_table",
     "opened_with",
+    "read_all",
     "read_as_text",
+    "settle_types",
     "source",
     "to_csv",
 ]

@@ -219,11 +219,16 @@ def _in_core(
     task: LogisticProblem, penalties: list[list[Penalty]], fits: list[Solution], max_iter: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Held-out losses of few rows, and which were found; none of more rows, nor under signs, where features are left out."""
-    is_refused = task.signs.any() or not isinstance(task.rows, DenseRows) or not are_few(task.rows)
-    if is_refused or (task.rows.k == 1 and any(fit.hessian is None for fit in fits)):
+    rows = task.rows
+    if (
+        not isinstance(rows, DenseRows)
+        or task.signs.any()
+        or not are_few(rows)
+        or (rows.k == 1 and any(fit.hessian is None for fit in fits))
+    ):
         return np.zeros((len(penalties), len(fits))), np.zeros((len(penalties), len(fits)), bool)
     aims = np.array([[_aim(each) for each in own] for own in penalties])
-    return losses_of_few_rows(task.rows, penalties, fits, aims, max_iter)
+    return losses_of_few_rows(rows, penalties, fits, aims, max_iter)
 
 
 def _aim(penalty: Penalty) -> float:

@@ -1,4 +1,4 @@
-// Counts; subset scores.
+// Bindings of naive Bayes for counts and amounts (dense and sparse), word counts, and scores of column subsets.
 #include <nanobind/stl/string.h>
 
 #include "bindings/arrays.hpp"
@@ -9,7 +9,7 @@
 
 namespace baytree::bindings {
 
-// Bindings of the counts and amounts of naive Bayes, dense and sparse, and of word counts.
+// Counts and amounts.
 
 namespace {
 
@@ -79,7 +79,7 @@ void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::
   add_sparse_urns(rows, absent, urns, out);
 }
 
-// (totals, documents), or None where a count is not a whole number.
+// (totals, documents), or None if a count is not an integer.
 nb::object tally_words(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& count,
                        const Vector<std::int32_t>& label, std::size_t n_words, std::size_t n_classes) {
   const SparseRows rows = sparse_rows(start, code, count, n_words);
@@ -113,7 +113,7 @@ void bind_counts(nb::module_& module) {
              "n_words"_a, "n_classes"_a, "Whole totals and document frequencies of words per class; None where a count is not whole.");
 }
 
-// Bindings of wrapper selection for models that add up.
+// Wrapper selection with additive models.
 
 namespace {
 

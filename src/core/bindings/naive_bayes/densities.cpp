@@ -1,4 +1,4 @@
-// Bindings of the densities of naive Bayes: normal, Student t, kernels, intervals, levels.
+// Bindings of the densities of naive Bayes: normal, Student t, kernel densities, intervals, levels.
 #include <nanobind/stl/string.h>
 
 #include "bindings/arrays.hpp"

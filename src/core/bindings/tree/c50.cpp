@@ -1,4 +1,4 @@
-// Bindings of C5.0: its rows, and the steps that make a tree of them.
+// Bindings of C5.0: training rows, and the steps from rows to trees and rules.
 #include <nanobind/stl/vector.h>
 #include <memory>
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace tree::c50;
 
-// The rows, ranked once, with the arrays that they are read from.
+// Training rows, ranked once; keeps their arrays alive.
 class Rows {
  public:
   Rows(const nb::list& columns, Vector<int32_t> levels, const nb::sequence& ordered, Vector<int32_t> label, Vector<double> weight,
@@ -47,7 +47,7 @@ class Rows {
   void use(const nb::sequence& in_use) { bench_->in_use = values_of<bool>(in_use); }
   std::vector<bool> used() const { return bench_->in_use; }
 
-  // A tree grown from some rows and pruned locally by others.
+  // A tree grown on some rows and locally pruned on others.
   Growth grow(Vector<int32_t> grown_from, Vector<int32_t> pruned_by, double mean_gate, double log_gate, float leaves_per_weight, bool prunes, bool grows_anew) {
     Growth tree;
     bounded([&] {
@@ -74,7 +74,7 @@ class Rows {
     return tree;
   }
 
-  // Bounds around every threshold: [n_nodes, 3], low, middle and high.
+  // Bounds of every soft threshold: [n_nodes, 3] low, middle, high.
   Growth soften(Growth tree, Vector<double> costs) {
     interruptible([&] {
       Workers alone(1, is_interrupted);
@@ -85,7 +85,7 @@ class Rows {
     return tree;
   }
 
-  // The class that the tree gives each row, and how sure it is.
+  // Predicted class of each row, and its confidence.
   nb::tuple classify(const Growth& tree, Vector<double> costs) {
     const size_t n = bench_->n_rows();
     std::vector<int32_t> label(n);
@@ -109,7 +109,7 @@ class Rows {
     return interruptible([&] { return tree::c50::cost_of_mistakes(tree, *bench_, view(rows), view(costs), masked); });
   }
 
-  // The rules of a finished tree: (class, cover, right, vote, conditions), and the class where none holds.
+  // Rules of a finished tree: (class, cover, right, vote, conditions), and the default class.
   nb::tuple rules(const Growth& tree, const nb::sequence& tested, double tree_errors, Vector<double> costs) {
     RuleSet set;
     const auto is_tested = values_of<bool>(tested);
@@ -128,7 +128,7 @@ class Rows {
     return nb::make_tuple(rules, set.otherwise);
   }
 
-  // Which columns' values the tree reads of each row: [n_rows, n_columns].
+  // Which columns the tree reads for each row: [n_rows, n_columns].
   nb::ndarray<nb::numpy, bool> reads(const Growth& tree) const {
     auto* owned = new std::vector<char>(columns_read(tree, training_));
     nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<char>*>(pointer); });

@@ -1,4 +1,4 @@
-// Bindings of CHAID's tests, and of what all columns could do at all nodes of a level.
+// Bindings of CHAID: tests of groups, and tests of all columns at all nodes of one depth.
 #include <nanobind/stl/string.h>
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ nb::ndarray<nb::numpy, double> test_groups(const Tables& tables, const std::stri
   return to_numpy(std::move(log_p), {n});
 }
 
-// The first and the last cell, exclusive, of each node in each column, and whether the first is that of missing values:
+// First and last (exclusive) cell of each node in each column, and whether the first cell is that of missing values:
 // three arrays [n_nodes, n_columns].
 nb::tuple node_spans(const nb::list& keys, const Vector<int64_t>& n_codes, const Vector<int64_t>& places) {
   const size_t n_nodes = places.shape(0), n_columns = n_codes.shape(0);
@@ -66,7 +66,7 @@ nb::tuple node_spans(const nb::list& keys, const Vector<int64_t>& n_codes, const
   return nb::make_tuple(to_numpy(std::move(first), {n_nodes, n_columns}), to_numpy(std::move(last), {n_nodes, n_columns}), has_missing);
 }
 
-// What a level's counts hold of one column.
+// Counts of one column at all nodes of a depth.
 struct CountedColumn {
   Matrix sums;            // [n_cells, width]
   Vector<double> weight;  // [n_cells]
@@ -76,7 +76,7 @@ struct CountedColumn {
 // Each of these is [n_nodes, n_columns].
 struct CellPlaces {
   Places first, last;  // of the cells of a node
-  Places run;          // where the runs of its levels are, -1 where none are given
+  Places run;          // positions of the runs of its levels, -1 if there are none
   nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu> has_missing;
 };
 

@@ -1,4 +1,5 @@
-// Bindings of the counted search of classes: counts of a level, the tests that follow from them, and where rows go by these.
+// Bindings of classification trees grown from counts: class counts of one depth, best tests, and routing of rows by
+// these tests.
 #include "bindings/bindings.hpp"
 #include "bindings/tree/columns.hpp"
 #include "tree/counted/class_tests.hpp"
@@ -18,7 +19,7 @@ template <typename T> Vectors<T> vectors(const nb::list& arrays) {
   return all;
 }
 
-// Each column of numbers as the ranks of its distinct values, -1 where missing, and these values.
+// Each numeric column as ranks of its distinct values (-1: missing), and these values.
 nb::list rank_values(const nb::list& columns, int threads) {
   const Vectors<double> given = vectors<double>(columns);
   std::vector<tree::fractional::RankedColumn> ranked(given.size());
@@ -34,7 +35,7 @@ nb::list rank_values(const nb::list& columns, int threads) {
   return all;
 }
 
-// What rows tell of the nodes of a level: how many they are, the weights of their classes, and the cells of each column where it is open.
+// Counts of the nodes of one depth: rows, class weights, and the cells of each open column.
 struct LevelCounts {
   std::vector<int64_t> rows;
   std::vector<double> sums;
@@ -90,7 +91,7 @@ nb::tuple count_codes(const nb::list& columns, const Vector<int32_t>& n_codes, c
   return with_cells(std::move(counts), std::move(cells));
 }
 
-// Both are counts by ascending keys; so is their sum.
+// Sum of two lists of counts with ascending keys.
 nb::tuple add_cells(const Vector<int64_t>& left, const Matrix& mine, const Vector<int64_t>& right, const Matrix& others) {
   const size_t width = mine.shape(1);
   if (left.shape(0) != mine.shape(0) || right.shape(0) != others.shape(0) || others.shape(1) != width)
@@ -142,7 +143,8 @@ std::vector<size_t> node_begins(std::span<const int64_t> key, int64_t per_node, 
   return begin;
 }
 
-// The best test of each node, and every test that was tried: (place, column, gain, gain before charges, information, cuts).
+// Best test of each node, and all evaluated tests: (node, column, gain, gain before penalties, information,
+// thresholds).
 nb::tuple best_tests(const ClassTests& by, const nb::list& keys, const nb::list& weights, const Matrix& counts, int64_t most_branches, int threads,
                      bool traces) {
   const Vectors<int64_t> key = vectors<int64_t>(keys);
@@ -176,7 +178,7 @@ nb::tuple best_tests(const ClassTests& by, const nb::list& keys, const nb::list&
   return nb::make_tuple(to_python(tests), trace);
 }
 
-// The node of each row after one more step: the tests of nodes are by rank, or by code where the rank is -1; leaves keep their rows.
+// The node of each row one step further down: tests by rank, or by code if the rank is -1; leaves keep their rows.
 nb::ndarray<nb::numpy, int32_t> step(const nb::list& columns, const Vector<int32_t>& node, const Vector<int32_t>& column,
                                      const Vector<int32_t>& rank, const Vector<int32_t>& first, const Vector<int32_t>& missing) {
   const Vectors<int32_t> codes = vectors<int32_t>(columns);

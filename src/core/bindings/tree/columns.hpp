@@ -1,4 +1,4 @@
-// Columns, settings.
+// Table columns and settings, as the tree bindings receive them from Python.
 #pragma once
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -15,7 +15,7 @@
 
 namespace baytree::bindings {
 
-// Columns of a table as the trees read them: arrays come in as they are, and are kept alive while a kernel looks at them.
+// Columns: arrays are used without a copy, and kept alive during the call.
 
 using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 
@@ -24,7 +24,7 @@ struct Columns {
   std::vector<tree::ColumnView> views;
 };
 
-// levels: 0 for a column that is cut, the number of levels for one that is grouped.
+// levels: 0 for a numeric column, the number of levels for a nominal one.
 inline Columns columns_of(const nb::list& arrays, const Vector<int32_t>& levels, size_t rows) {
   Columns columns;
   if (levels.shape(0) != arrays.size()) throw nb::value_error("one number of levels is needed per column");
@@ -44,7 +44,7 @@ inline Columns columns_of(const nb::list& arrays, const Vector<int32_t>& levels,
   return columns;
 }
 
-// The same for the fractional search, which reads columns without strides.
+// The same for the fractional search, whose columns have no strides.
 inline std::vector<tree::fractional::GivenColumn> given(const nb::list& columns, const Vector<int32_t>& levels) {
   std::vector<tree::fractional::GivenColumn> all;
   if (levels.shape(0) != columns.size()) throw nb::value_error("one number of levels is needed per column");
@@ -57,7 +57,7 @@ inline std::vector<tree::fractional::GivenColumn> given(const nb::list& columns,
   return all;
 }
 
-// Refuses what would not fit into memory by the column's place: Python knows its name.
+// Reports a test that would need too much memory by the column's index; Python adds its name.
 template <std::invocable Kernel> void bounded(const Kernel& kernel) {
   try {
     interruptible(kernel);
@@ -66,7 +66,7 @@ template <std::invocable Kernel> void bounded(const Kernel& kernel) {
   }
 }
 
-// The settings of a search, by name, as Python gives them.
+// Settings of a search, by name.
 
 using MaybeDoubles = std::optional<Vector<double>>;
 

@@ -1,4 +1,4 @@
-// Bindings of the codes of numbers, and of counts by them.
+// Bindings of coded rows: interval codes of numbers, and counts of codes.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <numeric>
@@ -85,7 +85,7 @@ nb::ndarray<nb::numpy, int32_t> coded_places(const CodeMatrix<C>& codes, const V
   return to_numpy(std::move(place), {n});
 }
 
-// Counts of the codes of all columns, one column after the other: [n_places, n_codes, n_classes] each.
+// Counts of the codes of each column: [n_places, n_codes, n_classes] each.
 template <Code C, typename Cell, std::invocable<uint32_t> AmountOf>
 nb::ndarray<nb::numpy, Cell> counts_of(const CodeMatrix<C>& codes, const CountedRows& rows, const Vector<int64_t>& n_codes, size_t n_places,
                                        size_t n_classes, const AmountOf& amount_of) {

@@ -20,10 +20,10 @@ auto column_of(const Growth& tree, Of of) {
   return to_numpy(std::move(values), {n});
 }
 
-// Class weights as a table, and its cells that are not 0, row by row: of many classes most never occur in a node.
+// Class weights as a sparse table, row by row: with many classes most do not occur in a node.
 void write_counts(const Growth& tree, nb::dict& all) {
   auto table = zeros<double>({tree.node.size(), tree.n_classes});
-  std::vector<int64_t> cell;  // in the table, row by row
+  std::vector<int64_t> cell;  // index in the table, row by row
   for (size_t id = 0; id < tree.node.size(); ++id)
     for (const auto& [label, weight] : tree.counts_of(id))
       if (weight != 0) {
@@ -68,7 +68,7 @@ ClassWeights<double> classes_in(std::span<const double> counts) {
   return found;
 }
 
-// The nodes of a finished tree, to be pruned further. Its arrays have been checked where the record was made.
+// The nodes of a finished tree, to be pruned further. The arrays were checked when the record was created.
 Growth growth_of(Vector<int32_t> column, Vector<int32_t> first, Vector<int32_t> branches, Vector<double> cut, Vector<int32_t> start,
                  Vector<int32_t> levels, Vector<int32_t> branch_of, Vector<int32_t> missing, Vector<int64_t> rows, Vector<double> weight,
                  Vector<double> counts, Vector<int32_t> prediction, Vector<double> gain) {

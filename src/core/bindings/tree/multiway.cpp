@@ -1,4 +1,4 @@
-// Bindings of the growth of regression trees with a branch for each level.
+// Bindings of multiway regression trees.
 #include "bindings/bindings.hpp"
 #include "bindings/tree/columns.hpp"
 #include "tree/counted/multiway_regression.hpp"
@@ -15,7 +15,7 @@ template <typename T, std::invocable<const MultiwayNode&> Of> auto column_of(con
   return to_numpy(std::move(values), {nodes.size()});
 }
 
-// Under the names of the fields of `structure.Tree`.
+// Under the names of the fields of Python's class Tree.
 nb::dict arrays(const std::vector<MultiwayNode>& nodes) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<int32_t> branch_of;

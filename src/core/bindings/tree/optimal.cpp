@@ -1,4 +1,4 @@
-// Bindings of the exact search of small trees.
+// Bindings of the search of optimal trees.
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "tree/optimal/search.hpp"
@@ -8,12 +8,12 @@ namespace {
 
 using namespace tree::optimal;
 
-// Ctrl-C ends the search, which then tells what it has, and so does who asked for it on another thread and no longer waits;
-// whatever else a signal raises goes on as an error.
+// Ctrl-C ends the search, which then returns the best tree so far; so does a caller on another thread that no longer
+// waits. Other exceptions from signal handlers are propagated.
 bool is_to_end(const nb::callable& is_given_up) {
   const nb::gil_scoped_acquire gil;
   try {
-    return nb::cast<bool>(is_given_up());  // Python looks for signals where it calls a function
+    return nb::cast<bool>(is_given_up());  // Python checks for signals when it calls a function
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_KeyboardInterrupt)) throw;
     return true;

@@ -1,4 +1,4 @@
-// Bindings of pruning: by cost and complexity, by pessimistic errors, by held-out rows.
+// Bindings of pruning: cost-complexity, pessimistic error, reduced error.
 #include "bindings/bindings.hpp"
 #include "bindings/tree/columns.hpp"
 #include "tree/pruning/cost_complexity.hpp"

@@ -1,4 +1,4 @@
-// Bindings of routing: rows to the nodes of a tree given as arrays.
+// Bindings of routing: rows → nodes of a tree given as arrays.
 #include <nanobind/stl/optional.h>
 #include <optional>
 
@@ -14,10 +14,10 @@ namespace {
 using namespace tree::routing;
 using tree::pruning::PathLoss, tree::pruning::path_losses;
 
-// Holds the arrays of a tree while it routes.
+// Keeps the arrays of a tree alive while it routes.
 class PyRouter {
  public:
-  // The surrogates of node i are those from bounds[i] up to bounds[i + 1], its cuts after the first likewise.
+  // The surrogates of node i are those from bounds[i] to bounds[i + 1]; likewise its thresholds after the first.
   PyRouter(const nb::dict& tree, const nb::dict& surrogates, Vector<int64_t> bounds, Vector<double> more_cuts,
            Vector<int64_t> cut_bounds)
       : more_cuts_(more_cuts) {
@@ -63,7 +63,7 @@ class PyRouter {
     return to_numpy(std::move(out), {rows, value.shape(1)});
   }
 
-  // loss: [n_nodes, n_classes] with the rows' classes, or the nodes' values with the rows' numbers.
+  // loss: [n_nodes, n_classes] with the rows' classes, or node values with the rows' numbers.
   nb::tuple class_losses(const nb::list& arrays, const Vector<int32_t>& levels, Vector<double> complexity, Vector<double> penalty,
                          Vector<double> weight, Vector<int32_t> label, nb::ndarray<const double, nb::ndim<2>, nb::c_contig> loss) {
     return losses(arrays, levels, complexity, penalty, weight, [&](size_t at, size_t row) {
@@ -104,7 +104,7 @@ class PyRouter {
     return out;
   }
 
-  // A tree may come from a file: its columns must be there, and be of the kind that its tests read.
+  // A tree may come from a file: its columns must exist and have the kind that its tests read.
   Columns checked(const nb::list& arrays, const Vector<int32_t>& levels, size_t rows) const {
     Columns columns = columns_of(arrays, levels, rows);
     for (const auto* tests : {&router_.nodes, &router_.surrogates})
@@ -122,7 +122,7 @@ class PyRouter {
   bool may_spread_ = false;
 };
 
-// Which fault the arrays of a tree have, of the order in which they are looked for; 0 for none.
+// Number of the first fault of the arrays of a tree, in the order of the checks; 0 for none.
 int tree_fault(Vector<int32_t> column, Vector<double> cut, Vector<int32_t> start, Vector<int32_t> levels, Vector<int32_t> branch_of,
                Vector<int32_t> first, Vector<int32_t> branches, Vector<int32_t> missing, Vector<double> share,
                nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> value, Vector<int32_t> prediction) {

@@ -1,4 +1,4 @@
-// Bindings of the sorted search. Arrays come in as they are, settings as plain values; arrays go out.
+// Bindings of the sorted search: arrays and plain settings in, arrays out.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -16,7 +16,7 @@ namespace {
 using namespace tree;
 using namespace tree::sorted;
 
-// Refuses a criterion that does not suit this target.
+// Rejects a criterion that does not apply to this target.
 template <Criterion C> void check(const Target& target, const Settings& settings) {
   const auto refuse = [](const char* why) { throw std::invalid_argument("criterion='" + std::string(C::name) + "' " + why); };
   if (!settings.critical.empty() && target.classes == 0) throw std::invalid_argument("a chi-squared test compares classes, not numbers");
@@ -31,7 +31,7 @@ std::vector<Node> grow_with(std::span<const ColumnView> columns, size_t rows, co
   return Grower(columns, rows, target, settings, workers, asked).grow();
 }
 
-// The branch of each level, written at the end of `branch_of`.
+// Appends the branch of each level to `branch_of`.
 void append_groups(const std::vector<int32_t> (&group)[2], int32_t levels, std::vector<int32_t>& branch_of) {
   const size_t start = branch_of.size();
   branch_of.resize(start + size_t(levels), -1);
@@ -39,7 +39,7 @@ void append_groups(const std::vector<int32_t> (&group)[2], int32_t levels, std::
     for (const int32_t code : group[b]) branch_of[start + size_t(code)] = b;
 }
 
-// Node after node into arrays, under the names of the fields of `structure.Tree`.
+// Nodes → arrays, under the names of the fields of Python's class Tree.
 class Arrays {
  public:
   Arrays(const std::vector<Node>& nodes, std::span<const ColumnView> columns, size_t classes)
@@ -133,8 +133,8 @@ nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const Maybe
   return Arrays(nodes, columns.views, target.classes).to_python();
 }
 
-// Weight times loss, and times its square, of rows `outside` at every penalty, by the tree that rows `inside` grow. `loss` [classes, classes]
-// is that of taking a class for another; numbers lose the square of what they are apart.
+// Sums of weight * loss and weight * loss² over the rows `outside`, at every penalty, for the tree grown on the rows
+// `inside`. `loss` [classes, classes] is the misclassification cost; numeric targets use the squared error.
 nb::tuple losses_outside(const nb::list& arrays, const Vector<int32_t>& levels, const MaybeInts& label, const MaybeDoubles& y,
                          const MaybeDoubles& weight, const Vector<double>& scale, const nb::dict& given, const Vector<int64_t>& inside,
                          const Vector<int64_t>& outside, double alpha, bool is_bounded, const Vector<double>& penalty, const Vector<double>& loss) {

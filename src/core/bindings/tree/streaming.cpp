@@ -1,4 +1,4 @@
-// Bindings of trees that learn row after row.
+// Bindings of streaming trees.
 #include "bindings/bindings.hpp"
 #include "bindings/tree/columns.hpp"
 #include "tree/streaming/merging.hpp"
@@ -32,7 +32,7 @@ std::vector<Kind> kinds_of(const Vector<int32_t>& given) {
   return kinds;
 }
 
-// The arrays of a stream by name: one list for both ways.
+// Names of the arrays of a stream, for both directions.
 template <typename Arrays, typename Use> void each_array(Arrays& all, const Use& use) {
   use("classes", all.classes), use("levels", all.levels), use("n_codes", all.n_codes);
   use("column", all.column), use("first", all.first), use("missing", all.missing), use("listens", all.listens);
@@ -63,7 +63,7 @@ nb::dict tree_of(const Stream& stream) {
   return out;
 }
 
-// The nodes that answer with naive Bayes, and what it counts there.
+// Naive Bayes models of the nodes that predict by naive Bayes.
 nb::dict bayes_leaves(const Stream& stream) {
   BayesLeaves all = BayesLeaves::of(stream);
   const size_t models = all.node.size(), columns = stream.kinds.size(), classes = stream.n_classes();
@@ -89,7 +89,7 @@ Stream from_arrays(const nb::dict& settings, const Vector<int32_t>& kinds, const
   return all.stream(streaming_settings_of(settings), kinds_of(kinds));
 }
 
-// The same stream under codes of which there are more; of_class and of_level tell what each code has become.
+// The same stream with larger sets of codes; of_class and of_level give the new code of each code.
 Stream with_codes(Stream stream, const Vector<int32_t>& of_class, size_t classes, const nb::list& of_level, const Vector<int32_t>& n_levels) {
   const auto checked = [](const Vector<int32_t>& codes, size_t size, const Arrivals& known) {
     if (codes.shape(0) != known.place.size()) throw nb::value_error("every code becomes another one");
@@ -103,7 +103,7 @@ Stream with_codes(Stream stream, const Vector<int32_t>& of_class, size_t classes
   return stream;
 }
 
-// The stream after these rows; the one before stays as it is.
+// The stream after these rows; the given one is not changed.
 Stream learnt(const Stream& before, const nb::dict& settings, const nb::list& columns, const Vector<int32_t>& label,
               const Vector<double>& weight) {
   const Settings rules = streaming_settings_of(settings);

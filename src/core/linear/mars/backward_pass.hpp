@@ -1,7 +1,8 @@
-// MARS's backward pass: for each number of terms a good subset of them.
+// Backward pass of MARS (Friedman, 1991): for each number of terms a good subset of the terms.
 //
-// Terms are told by a triangular factor R of their columns and the responses z on its axes: |y - Bc|^2 = |z - Rc|^2 + rest. The first k
-// terms leave z's rows from k on unexplained. A term goes last by rotations, so that no order is factorised anew.
+// The terms are represented by the triangular factor R of their columns, and the responses by their coordinates z: |y -
+// Bc|^2 = |z - Rc|^2 + rest. The first k terms leave rows k and beyond of z unexplained. Givens rotations move a term
+// to the end, so that no order of terms is factorised again.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@
 namespace baytree::linear::mars {
 
 struct Subsets {
-  std::vector<std::vector<std::int32_t>> terms;  // of 1, 2, ... terms, ascending
+  std::vector<std::vector<std::int32_t>> terms;  // subsets of 1, 2, ... terms, ascending
   std::vector<double> rss;
 };
 
@@ -29,7 +30,7 @@ class BackwardPass {
     std::iota(order_.begin(), order_.end(), 0);
   }
 
-  // Again and again the term whose loss costs least goes.
+  // Repeatedly removes the term whose removal increases the RSS least.
   Subsets eliminate() {
     Subsets found = prefixes();
     for (std::size_t size = n_; size > 1; --size) {
@@ -39,7 +40,8 @@ class BackwardPass {
     return found;
   }
 
-  // The same, but every prefix of every order met on the way is a subset of its size: subsets need not be nested.
+  // The same, but every prefix of every order of terms met on the way is a candidate subset of its size, so the subsets
+  // need not be nested.
   Subsets best_prefixes() {
     Subsets found = prefixes();
     for (std::size_t size = n_; size > 2; --size) {
@@ -83,7 +85,8 @@ class BackwardPass {
     }
   }
 
-  // Of the first terms but the constant, that without which the RSS rises least: (R^-1 z)_i^2 / |row i of R^-1|^2.
+  // Among the first terms except the constant, the one whose removal increases the RSS least: (R^-1 z)_i^2 / |row i of
+  // R^-1|^2.
   std::size_t least_missed(std::size_t size) {
     invert(size);
     std::size_t least = 1;
@@ -102,7 +105,7 @@ class BackwardPass {
     }
     return square / length;
   }
-  // Of the triangle of the first terms, from the last row up: row i of R times the inverse is a row of the unit matrix.
+  // Inverse of the triangle of the first terms, from the last row up.
   void invert(std::size_t size) {
     for (std::size_t i = size; i-- > 0;) {
       for (std::size_t j = i; j < size; ++j) inverse(i, j) = i == j;
@@ -112,7 +115,8 @@ class BackwardPass {
     }
   }
 
-  // A term behind the other first ones: its column moves there, and rotations of neighbouring rows make a triangle again.
+  // Moves a term behind the other first ones: its column moves, and rotations of neighbouring rows restore the
+  // triangle.
   void move_last(std::size_t term, std::size_t size) {
     const auto turn = [&](auto begin) { std::rotate(begin + std::ptrdiff_t(term), begin + std::ptrdiff_t(term) + 1, begin + std::ptrdiff_t(size)); };
     turn(order_.begin());

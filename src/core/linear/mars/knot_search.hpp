@@ -1,4 +1,5 @@
-// Best knot over all pairs; cache; best candidate.
+// Search of the forward pass of MARS (Friedman, 1991): for every pair of a parent term and a column, the gain of the
+// linear term and of the best knot; the cache of the pairs; and the choice of the best candidate.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,19 +15,19 @@
 
 namespace baytree::linear::mars {
 
-// What the pairs of one column and the parent terms know, kept between steps within a share of the memory.
+// Cache of the statistics of the pairs of one column with the parent terms, kept between steps within a memory limit.
 
 class KnotCache {
  public:
   explicit KnotCache(std::size_t most) : kept_(most) {}
 
-  // The knots of a parent, told by its slot; new ones are empty.
+  // The knots of the parent in a slot; empty if new.
   Knots& of(std::size_t slot) {
     if (!kept_[slot]) kept_[slot] = std::make_unique<Knots>();
     return *kept_[slot];
   }
 
-  // Drops what exceeds the memory: pairs of parents that are not tried go first, then the latest.
+  // Drops pairs beyond the memory limit: first those of parents that are not tried in this step, then the latest.
   void make_room(std::size_t memory, std::span<const std::int32_t> tried, std::size_t latest) {
     if (held() <= memory) return;
     std::vector<bool> is_tried(kept_.size());
@@ -46,28 +47,24 @@ class KnotCache {
   std::vector<std::unique_ptr<Knots>> kept_;  // [slots]
 };
 
-// What a step of the forward pass asks of candidates, and what it finds.
-
-// What a step asks of candidates.
+// Thresholds for the candidates of a step.
 struct Rules {
-  double least_line;          // squared length of a line's new part, above which it is one
-  double tolerance, crowded;  // share of a hinge's square that must be new: beside a line, and without one
-  double tie;                 // a knot must be better by this share
-  double lead;                // and by this much better than the line
-  double limit;               // gains of knots from here on are not believed
+  double least_line;          // minimum squared length of the new part of a linear term
+  double tolerance, crowded;  // fraction of a hinge's squared length that must be new: beside the linear term, and without one
+  double tie;                 // relative gain by which a knot must be better
+  double lead;                // relative gain over the linear term
+  double limit;               // larger gains of knots are rejected as numerical artefacts
 };
 
-// The line and the best knot of a pair; a gain of 0 is none.
+// The linear term and the best knot of a pair; gain 0 means none.
 struct Candidate {
   double line = 0, knot = 0;
   std::int32_t rank = -1;
   bool has_line = false;
 };
 
-// MARS's search: for every pair of a parent term and a column, the line and the best knot of the column times the parent.
-//
-// What the pairs know is kept between the steps of the forward pass, and each step brings in the new columns of the basis
-// only. It is a saving and nothing else: a pair that was dropped for want of memory gives the same bits when it is built anew.
+// The search. Statistics of the pairs are kept between the steps of the forward pass, and each step only adds the new
+// columns of the basis. The cache does not change results: a dropped pair has the same bits when it is rebuilt.
 
 class KnotSearch {
  public:
@@ -104,7 +101,7 @@ class KnotSearch {
     for (std::size_t r = 0; r < responses_; ++r) of_y_.push_back(dot(basis_.column(size() - 1), y(r)));
   }
 
-  // The candidates of one column beside some parents, which are told by their slots. Threads may search different columns.
+  // The candidates of one column with some parents, given by their slots. Threads may search different columns.
   void search(std::size_t column, std::span<const std::int32_t> slots, std::span<const double> parents, std::span<const std::uint8_t> is_tried,
               std::span<const Spans> spans, const Rules& rules, std::span<Candidate> out) {
     Room room(*this, column);
@@ -122,11 +119,11 @@ class KnotSearch {
   }
 
  private:
-  // What one search works with.
+  // Buffers of one search.
   struct Room {
     Room(const KnotSearch& whole, std::size_t column) : self(whole), at(column) {}
 
-    // The latest columns of the basis in the order of this column's values: read once, used by every parent.
+    // The latest columns of the basis, permuted to the order of this column's values once for all parents.
     const double* latest(std::size_t first) {
       const std::size_t width = self.size() - first;
       if (width == latest_width) return recent.data();
@@ -148,9 +145,9 @@ class KnotSearch {
   }
   std::span<const double> y(std::size_t r) const { return {y_.data() + r * rows_, rows_}; }
   std::size_t place(std::size_t column, std::size_t rank) const { return static_cast<std::size_t>(row_[column * rows_ + rank]); }
-  std::size_t first_column() const { return is_centred_ ? 1 : 0; }  // the constant is in centred sums already
+  std::size_t first_column() const { return is_centred_ ? 1 : 0; }  // centred sums include the constant
 
-  // Places the knots of a new pair; products with the responses and with the line.
+  // Places the knots of a new pair and computes products with the responses and with the linear term.
   void open(Knots& knots, std::size_t column, std::span<const double> parent, const Spans& spans, Room& room) const {
     const Sorted own = sorted(column);
     if (is_centred_) place_centred(own, parent, spans, knots);
@@ -169,7 +166,7 @@ class KnotSearch {
     knots.done = first_column();
   }
 
-  // Takes what the new columns of the basis explain away from every hinge.
+  // Projects the new columns of the basis out of every hinge.
   void bring_in(Knots& knots, Room& room) const {
     const std::size_t first = knots.done, width = size() - first;
     if (!width) return;
@@ -203,14 +200,15 @@ class KnotSearch {
     }
   }
 
-  // The best of the line and the knots: gain = |w'y|^2 + (what h adds to it), w being the part of the line that is new.
+  // The best of the linear term and the knots: gain = |w'y|^2 + (gain of h given w), where w is the new part of the
+  // linear term.
   Candidate best(Knots& knots, std::size_t column, std::span<const double> parent, const Rules& rules, Room& room) const {
     const std::size_t n = knots.size();
     Candidate found;
     std::vector<double> of_line(responses_);  // w'y
     const double* explicit_line = nullptr;
     double length = 0;
-    if (is_centred_ && !room.rows.size) knots.has_line = false;  // a line of zeros
+    if (is_centred_ && !room.rows.size) knots.has_line = false;  // the linear term is 0
     if (knots.has_line && !is_centred_) knots.has_line = is_new(column, parent, rules, room);
     if (knots.has_line) {
       const double square = knots.spread[n] - knots.explained[n];
@@ -245,7 +243,8 @@ class KnotSearch {
     return found;
   }
 
-  // Whether weighted rows make a new line of a column: its part that neither the terms nor a constant explain is long enough.
+  // With weighted rows: whether the part of the linear term that neither the basis nor a constant explains is long
+  // enough.
   bool is_new(std::size_t column, std::span<const double> parent, const Rules& rules, Room& room) const {
     write_line(column, parent, room);
     beside_constant_.project_out(room.line);
@@ -258,7 +257,7 @@ class KnotSearch {
     for (std::size_t i = 0; i < rows_; ++i) room.line[place(column, i)] = (own.x[i] - own.x[0]) * parent[place(column, i)];
   }
 
-  // The new part of a line where subtraction would leave mostly rounding: formed itself and run over the rows.
+  // The new part of the linear term, computed explicitly where subtraction of sums would leave mostly rounding errors.
   const double* form_line(Knots& knots, std::size_t column, std::span<const double> parent, const Rules& rules, Room& room,
                           std::vector<double>& of_line) const {
     write_line(column, parent, room);
@@ -270,7 +269,7 @@ class KnotSearch {
       return room.found.data();
     }
     if (is_centred_ && !(square > rules.least_line)) {
-      knots.has_line = false;  // for good: the basis only grows
+      knots.has_line = false;  // permanent: the basis only grows
       return nullptr;
     }
     const double length = std::sqrt(square);
@@ -283,19 +282,17 @@ class KnotSearch {
   }
 
   std::vector<double> x_;          // [columns, rows], ascending
-  std::vector<std::int32_t> row_;  // the row of each
+  std::vector<std::int32_t> row_;  // row of each value
   std::size_t rows_, most_, responses_;
-  Orthonormal basis_, beside_constant_;  // the second for weighted rows, whose first column is not constant
+  Orthonormal basis_, beside_constant_;  // the second is for weighted rows, where the first column is not constant
   std::vector<double> of_y_;  // [columns of the basis, responses]
   bool is_centred_;
-  std::size_t memory_;  // bytes for each column
+  std::size_t memory_;  // bytes per column
   std::vector<KnotCache> kept_;  // [columns]
-  std::vector<double> y_, beside_;  // responses by columns; by rows, with a 1 behind them
+  std::vector<double> y_, beside_;  // responses by columns; and by rows, followed by a 1
 };
 
-// The winner of a step of MARS's forward pass, among the candidates of all pairs of a parent and a column.
-
-// The candidates of all pairs as [columns, parents].
+// The candidates of all pairs: [columns, parents].
 struct Candidates {
   std::span<const double> line, knot;
   std::span<const std::int32_t> rank;
@@ -306,13 +303,14 @@ struct Candidates {
 };
 
 struct Leader {
-  double gain = 0;  // 0: nobody leads
+  double gain = 0;  // 0: no candidate
   std::size_t parent = 0, column = 0;
-  std::int32_t rank = -1;   // of the knot; -1 for a line
-  bool has_mirror = false;  // whether the last knot that led has a mirror; a line as a hinge takes after it
+  std::int32_t rank = -1;   // of the knot; -1 for a linear term
+  bool has_mirror = false;  // whether the previous best knot has a mirror; a linear term used as a hinge copies it
 };
 
-// Parents come first, then columns; a later candidate leads where it is better by more than a share.
+// Loops over parents, then columns; a later candidate replaces the best one only if its gain exceeds the best gain
+// times `share`.
 inline Leader leader_of(const Candidates& all, double share) {
   Leader found;
   for (std::size_t k = 0; k < all.parents; ++k)
@@ -324,7 +322,7 @@ inline Leader leader_of(const Candidates& all, double share) {
   return found;
 }
 
-// What each parent gave at best; -1 where no column was tried beside it.
+// Best gain of each parent; -1 if no column was tried with it.
 inline std::vector<double> best_of_parents(const Candidates& all) {
   std::vector<double> best(all.parents, -1.0);
   for (std::size_t pair = 0; pair < all.line.size(); ++pair)

@@ -1,4 +1,8 @@
-// Knots of one column and one parent.
+// The candidate knots of one column and one parent term, and statistics of the hinge at each knot.
+//
+// A hinge is h = b max(0, x - t) with parent column b and knot t. Going down the sorted rows from one knot to the next,
+// the product of h with any column q is an integral: with s = Σ b q over the rows above t, h'q grows by s dt. So one
+// pass over the rows gives h'q at every knot, and a new column of the basis requires no pass over the old ones.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -9,19 +13,18 @@
 
 namespace baytree::linear::mars {
 
-// A column of features in the order of its values.
-
-// A column in ascending order of its values; `row` is where each of them stands in the table.
+// A column in ascending order of its values; `row` holds the row of each value.
 struct Sorted {
   std::span<const double> x;
   std::span<const std::int32_t> row;
   std::size_t size() const { return x.size(); }
-  // The first rank above the least value. What lies there adds nothing to any hinge, and of a mark that is most of the rows.
+  // First rank above the minimum. The rows at the minimum contribute nothing to any hinge; for a one-hot column these
+  // are most rows.
   std::size_t above_least() const { return static_cast<std::size_t>(std::ranges::upper_bound(x, x[0]) - x.begin()); }
 };
 
-// Writes the values of a column and their rows in ascending order, equals as they come. Marks of levels, which are most columns of a table
-// with levels, have two values: these are dealt to two sides.
+// Writes the values of a column and their rows in ascending order (stable). One-hot columns have two values and are
+// partitioned instead.
 inline void sort_column(std::span<const double> x, std::span<double> sorted, std::span<std::int32_t> row) {
   const auto [least, most] = std::ranges::minmax(x);
   const auto n_least = static_cast<std::size_t>(std::ranges::count(x, least));
@@ -39,18 +42,12 @@ inline void sort_column(std::span<const double> x, std::span<double> sorted, std
   for (std::size_t i = 0; i < x.size(); ++i) sorted[i] = order[i].first, row[i] = order[i].second;
 }
 
-// The knots of one column beside one parent term, and what is known of the hinge at each of them.
-//
-// A hinge is h = b max(0, x - t): b the parent's column, t a knot. Going down the sorted rows from one knot to the next, the
-// product of h with any column q is an integral: s = sum of b q over the rows above t, and h'q grows by s dt. So one pass
-// over the rows gives h'q at every knot, and nothing of an old q has to be looked at again when a new one comes.
-
-// Which ranks may be knots: those from `end` up, the `first`-th that counts, then every `step`-th.
+// Ranks that may be knots: from `end` up, starting with the `first`-th that counts, then every `step`-th.
 struct Spans {
   std::size_t end, first, step;
 };
 
-// The rows above the least x where the parent is not 0, the highest x first.
+// The rows above the minimum of x where the parent is not 0, in descending order of x.
 struct Support {
   std::vector<double> x, b;
   std::vector<std::int32_t> rank;
@@ -60,7 +57,7 @@ struct Support {
     const std::size_t n = column.size(), least = column.above_least();
     x.resize(n - least + 1), b.resize(n - least + 1), rank.resize(n - least + 1);
     size = 0;
-    for (std::size_t i = n; i-- > least;) {  // no branch: where a parent is 0 cannot be foreseen
+    for (std::size_t i = n; i-- > least;) {  // branch-free: zeros of a parent are unpredictable
       const double value = parent[static_cast<std::size_t>(column.row[i])];
       x[size] = column.x[i], b[size] = value, rank[size] = static_cast<std::int32_t>(i);
       size += value != 0;
@@ -68,17 +65,18 @@ struct Support {
   }
 };
 
-// Knots from the highest to the lowest and, behind them, the line: the hinge whose knot is the least x.
+// Knots from the highest to the lowest, followed by the linear term, which is the hinge with its knot at the minimum of
+// x.
 struct Knots {
   std::vector<std::int32_t> rank;    // [knots]
-  std::vector<std::size_t> above;    // rows of the support above each knot, and above the line's
+  std::vector<std::size_t> above;    // rows of the support above each knot, and above that of the linear term
   std::vector<double> t;             // [knots + 1]
-  std::vector<double> spread;        // S = |h|^2, of the centred h where rows are not weighted; [knots + 1]
-  std::vector<double> with_line;     // h'u, u being the line's hinge; [knots]
+  std::vector<double> spread;        // S = |h|^2, of the centred h if rows are unweighted; [knots + 1]
+  std::vector<double> with_line;     // h'u with u the hinge of the linear term; [knots]
   std::vector<double> explained;     // sum over q of (h'q)^2; [knots + 1]
   std::vector<double> shared;        // sum over q of (h'q)(u'q); [knots]
-  std::vector<double> pull;          // h'y less what the basis explains of it; [responses, knots + 1]
-  std::size_t done = 0;              // columns of the basis that are in
+  std::vector<double> pull;          // h'y minus the part explained by the basis; [responses, knots + 1]
+  std::size_t done = 0;              // columns of the basis that are included
   bool has_line = true;
 
   std::size_t size() const { return rank.size(); }
@@ -87,7 +85,8 @@ struct Knots {
   }
 };
 
-// h'q of `width` columns at every knot and at the line; `row_at(rank)` gives a row's values. out [knots + 1, width]
+// h'q of `width` columns at every knot and at the linear term; `row_at(rank)` returns the values of a row. out [knots +
+// 1, width]
 template <std::size_t kWidth, typename RowAt>
 void integrate(const Support& rows, const Knots& knots, std::size_t width, const RowAt& row_at, double* sum, double* area,
                double* out) {
@@ -110,8 +109,8 @@ void integrate(const Support& rows, const Knots& knots, std::size_t width, const
   }
 }
 
-// Squares of the hinges where they are not known yet, and their products with the line's. `found` [knots and line, responses + 1]
-// has sums of b in its last column; `number` of rows, 0 where hinges are not centred.
+// Squares of the hinges that are not known yet, and their products with the linear term. `found` [knots and linear
+// term, responses + 1] has sums of b in its last column; `number` of rows, 0 if hinges are not centred.
 inline void measure(const Support& rows, std::span<const double> found, std::size_t responses, double number, Knots& knots) {
   const std::size_t n = knots.size(), width = responses + 1;
   const double of_line = found[n * width + responses], low = knots.t[n];
@@ -134,9 +133,10 @@ inline void measure(const Support& rows, std::span<const double> found, std::siz
   }
 }
 
-// Places the knots and measures their hinges. A knot at the highest value is a hinge of zeros, and one that equals the knot before
-// it to the last bit gains the same: neither can win, so a mark (0 or 1) has one knot, not as many as rows. The order of operations in the centred sum of squares is part of the algorithm:
-// among equal values it is rounding alone that says whether a rank counts, so nothing here may be fused or rearranged.
+// Places the knots and computes the statistics of their hinges. A knot at the maximum is a zero hinge, and a knot equal
+// to the previous one has the same gain; neither can win, so a one-hot column has one knot. The order of operations in
+// the centred sum of squares is part of the algorithm: among equal values only rounding decides whether a rank counts,
+// so nothing may be fused or rearranged.
 inline void place_centred(const Sorted& column, std::span<const double> parent, const Spans& spans, Knots& out) {
   const std::size_t n = column.size();
   const double number = static_cast<double>(n);
@@ -157,7 +157,7 @@ inline void place_centred(const Sorted& column, std::span<const double> parent, 
       if (is_same || x0 == column.x[n - 1]) continue;
       out.rank.push_back(static_cast<std::int32_t>(i));
       out.spread.push_back(spread);
-      if (x0 == 0 && column.x[0] == 0) return;  // from here on nothing is added to any of the sums
+      if (x0 == 0 && column.x[0] == 0) return;  // nothing more is added to any sum
     }
   }
 }

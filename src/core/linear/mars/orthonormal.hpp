@@ -1,4 +1,4 @@
-// An orthonormal basis that grows column by column, kept both by columns and by rows.
+// Orthonormal basis that grows column by column, stored both by columns and by rows.
 #pragma once
 #include <array>
 #include <cmath>
@@ -8,9 +8,9 @@
 
 namespace baytree::linear::mars {
 
-inline constexpr double kDependent = 1e-8;  // part of a column's own length that is none
+inline constexpr double kDependent = 1e-8;  // relative length below which the new part of a column is treated as 0
 
-// Sums of products in four lanes, added in one order: the bits do not hang on the compiler.
+// Dot product in four lanes with a fixed order of addition, so that the bits do not depend on the compiler.
 inline double dot(std::span<const double> a, std::span<const double> b) {
   std::array<double, 4> lane{};
   const std::size_t whole = a.size() / 4 * 4;
@@ -28,7 +28,8 @@ class Orthonormal {
   std::span<const double> column(std::size_t k) const { return {column_.data() + k * rows_, rows_}; }
   const double* row(std::size_t i) const { return row_.data() + i * stride_; }
 
-  // Takes away what the basis has of a column, by modified Gram-Schmidt; twice, so that rounding leaves nothing behind.
+  // Projects the basis out of a vector by modified Gram–Schmidt; twice, to remove the rounding errors of the first
+  // pass.
   void project_out(std::span<double> v) const {
     for (int pass = 0; pass < 2; ++pass)
       for (std::size_t k = 0; k < size(); ++k) {
@@ -38,7 +39,7 @@ class Orthonormal {
       }
   }
 
-  // Adds the part of a column that is new; one that has none becomes a column of zeros.
+  // Adds the normalised new part of a column; a dependent column becomes a column of zeros.
   void add(std::span<const double> b) {
     std::vector<double> v(b.begin(), b.end());
     project_out(v);

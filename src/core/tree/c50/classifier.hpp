@@ -1,23 +1,24 @@
-// Class of a row; columns read.
+// Classification of training rows by a C5.0 tree while it is built, costs of errors, and the columns that a tree reads
+// for each row.
 #pragma once
 #include "tree/c50/training_rows.hpp"
 
 namespace baytree::tree::c50 {
 
-// The class that a tree gives a training row, as it is asked for while trees are built: ties go to the first class.
+// Class predicted by a tree for a training row; the first class wins ties.
 
 struct Answer {
   int32_t label;
-  float confidence;  // the share of that class
+  float confidence;  // proportion of that class
 };
 
 class Classifier {
  public:
-  // `costs` [predicted, true], none where all mistakes cost the same. A row is taken as unknown in column `masked`.
+  // `costs` [predicted, true], empty if all errors cost the same. Column `masked` is treated as missing.
   Classifier(const Growth& tree, const Training& from, std::span<const double> costs = {}, int32_t masked = -1)
       : tree_(tree), from_(from), costs_(costs), masked_(masked), share_(tree.n_classes), is_met_(tree.n_classes) {}
 
-  // By the whole tree, or by what is below a node.
+  // By the whole tree, or by the subtree of a node.
   Answer operator()(int32_t row, size_t below = 0, size_t parent = 0) {
     forget();
     waiting_.assign(1, {below, parent, 1.0F});
@@ -76,7 +77,7 @@ class Classifier {
     }
   }
 
-  // Both sides of a soft cut, where the value lies between its bounds.
+  // Follows both sides of a soft threshold, if the value lies between its bounds.
   bool soften(const Part& at, const Node& node, int32_t row) {
     const auto& soft = tree_.soft[at.node];
     const auto& column = from_.ranked[from_.stripe[node.column]];
@@ -101,13 +102,13 @@ class Classifier {
   const Training& from_;
   const std::span<const double> costs_;
   const int32_t masked_;
-  std::vector<double> share_;  // [n_classes]; sums are doubles, what they add up float32: it decides exact ties
+  std::vector<double> share_;  // [n_classes]; sums are doubles, summands float32, which decides exact ties
   std::vector<char> is_met_;   // [n_classes]
   std::vector<int32_t> met_;   // classes of the leaves that the row has reached
   std::vector<Part> waiting_;
 };
 
-// The weight of these rows that a tree misclassifies.
+// Weight of these rows that a tree misclassifies.
 inline double wrong_weight(const Growth& tree, const Bench& bench, std::span<const int32_t> rows) {
   Classifier classify(tree, bench.from);
   double wrong = 0;
@@ -116,7 +117,7 @@ inline double wrong_weight(const Growth& tree, const Bench& bench, std::span<con
   return wrong;
 }
 
-// What mistakes on these rows cost, each row counting once; `masked` is a column taken as unknown.
+// Total cost of the errors on these rows, each with weight 1; column `masked` is treated as missing.
 inline double cost_of_mistakes(const Growth& tree, const Bench& bench, std::span<const int32_t> rows, std::span<const double> costs, int32_t masked) {
   Classifier classify(tree, bench.from, costs, masked);
   double sum = 0;
@@ -127,7 +128,7 @@ inline double cost_of_mistakes(const Growth& tree, const Bench& bench, std::span
   return sum;
 }
 
-// Takes the multipliers of costs out of the class weights; the class of a node is then the one of least expected cost.
+// Divides the class weights by the cost multipliers; the class of a node is then the one of minimum expected cost.
 inline void apply_costs(Growth& tree, const Bench& bench, std::span<const double> costs) {
   for (size_t id = 0; id < tree.node.size(); ++id) {
     Node& node = tree.node[id];
@@ -148,9 +149,9 @@ inline void apply_costs(Growth& tree, const Bench& bench, std::span<const double
   }
 }
 
-// What a tree reads of the training rows: the columns on the way of each row, and whether any of them lacks values.
+// Columns that a tree reads for each training row.
 
-// [n_rows, n_columns]; rows without a value go on down every branch that holds rows.
+// [n_rows, n_columns]; rows with a missing value follow every branch that holds rows.
 inline std::vector<char> columns_read(const Growth& tree, const Training& from) {
   const size_t n = from.label.size(), m = from.columns.size();
   std::vector<char> read(n * m);

@@ -1,4 +1,5 @@
-// Tests; choice.
+// Tests of a C5.0 node: threshold of a numeric column, threshold of ordered levels, one branch per level; and the
+// choice among the columns.
 #pragma once
 #include <optional>
 
@@ -8,24 +9,23 @@
 
 namespace baytree::tree::c50 {
 
-// The test that a column offers at a node: a cut of numbers, a cut of ordered levels, or a branch for each level.
-
 using fractional::Branches, fractional::LevelIndex, fractional::Rough, fractional::Sides;
 using Offer = fractional::ColumnTest<float>;
 
-// What is the same for every column of a node.
+// Values shared by all columns of a node.
 struct NodeView {
   const Bench& bench;
   const Cases<float>& cases;
   std::span<const double> counts;  // of the classes that occur
-  std::span<const int32_t> place;  // [n_classes], of a class that occurs among them
-  double summed;                   // weight of the cases
-  double weight;                   // the same as a node keeps it, in float32: it decides ties of tests that part the classes fully
+  std::span<const int32_t> place;  // [n_classes], index of a class among those that occur
+  double summed;                   // weight of the cases, summed in double
+  double weight;                   // the same in float32, as in the node: decides ties of tests that separate all classes
   double min_cases() const { return bench.settings.min_cases; }
 };
 
-// (1 − Y/W) (entropy before − entropy after), where `rest` is weight · entropy after the test. It is rounded to float32 only when an
-// offer stores it, after the charge: a gain rounded before decides ties of a charged test with a free one the other way.
+// (1 − missing proportion) (entropy before − entropy after); `rest` is weight · entropy after the test. Rounded to
+// float32 only after the penalty, when the candidate is stored: rounding earlier would change ties between penalised
+// and unpenalised tests.
 inline double gain_of(const NodeView& at, const Branches<double>& split, double rest) {
   const double known = at.summed - split.missing;
   if (!(known > 0)) return 0;
@@ -38,19 +38,20 @@ inline double rest_of(const Bench& bench, const Branches<double>& split) {
   return rest;
 }
 
-// Between two cases of one class, each alone with its value, the entropy is concave: no cut there is better than both around it.
+// Between two cases of one class with unique values the entropy is concave, so no threshold there is better than both
+// around it.
 inline bool is_within_run(const Cases<float>& cases, std::span<const OrderedCase> sorted, size_t i) {
   if (i == 0 || i + 2 >= sorted.size() || cases[sorted[i].item].label != cases[sorted[i + 1].item].label) return false;
   return sorted[i - 1].rank != sorted[i].rank && sorted[i + 2].rank != sorted[i + 1].rank;
 }
 
-// A cut that leaves enough on both sides, and the entropy that it leaves, but for the last digits.
+// A threshold with enough weight on both sides, and its remaining entropy up to the last digits.
 struct PossibleCut {
-  size_t place;  // of the last case on the lower side
+  size_t place;  // index of the last case on the lower side
   double rest;
 };
 
-// In order, without those within runs; `counted` are all of them.
+// In order, without those within runs; `counted` counts all.
 inline std::vector<PossibleCut> possible_cuts(const NodeView& at, const Branches<double>& split, std::span<const OrderedCase> sorted, double known,
                                               double least, int64_t& counted) {
   Sides<double> sides(split.known, at.bench.x_log2_x, Rough::entropy);
@@ -68,14 +69,16 @@ inline std::vector<PossibleCut> possible_cuts(const NodeView& at, const Branches
   return cuts;
 }
 
-// What a cut may leave roughly to be judged at all: far more than the least of all, beside what float32 makes of weights.
+// Limit of the approximate entropy for thresholds that are scored exactly: well above the rounding errors of float32
+// weights.
 inline double bar_of(std::span<const PossibleCut> cuts, double known) {
   double least = std::numeric_limits<double>::infinity();
   for (const PossibleCut& cut : cuts) least = std::min(least, cut.rest);
   return least + 128 * known * static_cast<double>(std::numeric_limits<float>::epsilon()) * std::log2(2 + known);
 }
 
-// The cut that leaves the least entropy, the lowest on ties; then charged for the choice among cuts, or for its precision.
+// The threshold of minimum entropy, the lowest on ties; then penalised for the choice among thresholds, or for its
+// precision.
 inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   Offer best;
   best.branches = 2;
@@ -141,7 +144,7 @@ inline Offer best_ordered_cut(const NodeView& at, const Branches<double>& split,
   return best;
 }
 
-// A branch for each declared level.
+// One branch per declared level.
 inline Offer each_level(const NodeView& at, const Branches<double>& split, int32_t levels) {
   Offer offer;
   const auto enough = std::count_if(split.weight.begin(), split.weight.end(), [&](double weight) { return weight >= at.min_cases(); });
@@ -154,9 +157,9 @@ inline Offer each_level(const NodeView& at, const Branches<double>& split, int32
   return offer;
 }
 
-// Which of the offers of a node's columns is taken.
+// Choice among the candidates of a node's columns.
 
-// What a gain must reach: a share of the mean gain, and a share of log2(offers)/W where rows are many.
+// Minimum gain: a fraction of the mean gain plus, for many rows, a fraction of log2(candidates) / W.
 struct Gate {
   double mean = 1, log = 0;
   static Gate of(size_t n_rows, size_t n_classes) {
@@ -166,7 +169,7 @@ struct Gate {
   }
 };
 
-// Branches as the program counts them, with one for "not applicable" where a test is no group test.
+// Number of branches as C5.0 counts them, with one for "not applicable" unless the test has groups.
 inline int32_t counted_branches(const GivenColumn& column, const Offer& offer) {
   if (column.is_numeric() || column.is_ordered || column.levels == 2) return 3;
   return offer.group.empty() ? offer.branches + 1 : offer.branches;
@@ -195,7 +198,8 @@ inline int32_t choose(std::span<const Offer> offers, std::span<const GivenColumn
   return best;
 }
 
-// Without groups, columns with levels for a third of the rows do not compete, unless all columns are like that.
+// Without groups, nominal columns with more levels than a third of the rows are excluded, unless all columns are like
+// that.
 inline std::vector<bool> many_levels(const Bench& bench) {
   std::vector<bool> has_many(bench.from.columns.size());
   if (bench.settings.groups) return has_many;

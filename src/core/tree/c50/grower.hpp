@@ -1,4 +1,5 @@
-// Grows C5.0's trees, depth first on a stack of its own: rows without a value follow every branch with a share of their weight.
+// Growth of C5.0 trees, depth first with an explicit stack: rows with a missing value follow every branch with a
+// fraction of their weight.
 #pragma once
 #include <numeric>
 
@@ -11,7 +12,8 @@ namespace baytree::tree::c50 {
 
 using fractional::Partition;
 
-// Later trials of boosting grow no larger trees than the first: at a node of weight W at most `leaves_per_weight` · W leaves.
+// Later boosting trials grow no larger trees than the first: a node of weight W has at most `leaves_per_weight` · W
+// leaves.
 struct GrowthRules {
   Gate gate;
   float leaves_per_weight = 0;  // 0 = no limit
@@ -31,7 +33,7 @@ class Grower {
     return tree;
   }
 
-  // Grows what is below a node anew; its test stays, and for now its class, which its empty leaves get.
+  // Regrows the subtree of a node; the node keeps its test and, for now, its class, which empty leaves inherit.
   void grow_below(Growth& tree, size_t id, Cases<float>&& cases) {
     run(tree, {.id = id, .cases = ordered(bench_.from, std::move(cases)), .is_used = unused(), .is_whole = false, .has_test = true});
   }
@@ -42,8 +44,8 @@ class Grower {
   struct Frame {
     size_t id;
     Cases<float> cases;
-    std::vector<bool> is_used;  // nominal columns tested above
-    bool is_whole;              // no row has been split above
+    std::vector<bool> is_used;  // nominal columns tested by ancestors
+    bool is_whole;              // no ancestor has split the weight of a row
     bool has_test = false;
     std::vector<Cases<float>> parts = {};
     Shares shares = {};
@@ -92,7 +94,7 @@ class Grower {
     return static_cast<float>(node.errors);
   }
 
-  // Parts the cases of a node by its test, where it has one or one is found.
+  // Splits the cases of a node by its test, or by a new test if one is found.
   bool split(Growth& tree, Frame& at) {
     bench_.refresh(at.cases);
     if (!at.has_test && !find_test(tree, at)) return false;
@@ -181,7 +183,8 @@ class Grower {
     at.is_split = true;
   }
 
-  // Where most of many rows have no value and branches are many, their small parts are left out of growing.
+  // If most of many rows have a missing value and there are many branches, their small fractions are excluded from
+  // growing.
   bool leaves_out_light_cases(const Node& node, const Frame& at) const {
     const int32_t branches = node.branches + (node.test == Test::groups && !bench_.from.columns[node.column].is_ordered ? 0 : 1);
     return at.cases.size() > 1000 && 2 * at.shares.unknown.size() > at.cases.size() && branches >= 10;
@@ -195,7 +198,7 @@ class Grower {
   Bench& bench_;
   const GrowthRules rules_;
   Workers& workers_;
-  Workers& alone_;  // small nodes are not worth a thread
+  Workers& alone_;  // for small nodes, which are not worth a second thread
   std::vector<LevelIndex> index_;
   const std::vector<bool> has_many_levels_;
   ClassCounter<double> classes_;

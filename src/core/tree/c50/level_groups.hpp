@@ -1,4 +1,4 @@
-// C5.0's groups of levels: pairs are united down to two groups, and the division with the best score is taken.
+// Groups of levels in C5.0: greedy merging of pairs down to two groups; the partition of the best score is used.
 #pragma once
 #include "tree/c50/column_tests.hpp"
 #include "tree/fractional/nominal_test.hpp"
@@ -7,9 +7,9 @@ namespace baytree::tree::c50 {
 
 using fractional::LevelGroups;
 
-inline constexpr size_t kMostGroups = 128;  // beyond it the pair search starts from neighbours by class share; ours, for speed
+inline constexpr size_t kMostGroups = 128;  // beyond it, neighbours by class proportion are merged first; not in C5.0, for speed
 
-// log2 of the number of ways to divide n values into groups; beyond the doubles the given approximation.
+// log2 of the number of partitions of n values into groups; `otherwise` if it exceeds the range of doubles.
 inline double log2_divisions(size_t n, size_t groups, double otherwise) {
   static const std::vector<std::vector<double>> stirling = [] {
     std::vector<std::vector<double>> table(kMostGroups + 1, std::vector<double>(kMostGroups + 1));
@@ -54,7 +54,7 @@ class GroupSearch {
     return std::count_if(groups_.weight.begin(), groups_.weight.end(), [&](double weight) { return weight >= least; });
   }
 
-  // Records the groups as they are if none before had a better score.
+  // Records the current groups if they have the best score so far.
   void consider(double charge) {
     const float info = at_.bench.info(groups_.weight, split_.missing, at_.weight);
     const double score = info > 0 ? (gain_ - charge / at_.weight) / info : 0.0;
@@ -66,7 +66,7 @@ class GroupSearch {
     record_info_ = info;
   }
 
-  // Groups whose class shares hardly differ are united first.
+  // Merges groups of nearly equal class proportions first.
   void unite_alike() {
     const size_t before = groups_.size();
     for (size_t a = 0; a < groups_.size(); ++a)
@@ -138,7 +138,7 @@ class GroupSearch {
   LevelGroups groups_, record_;
   const size_t n_;  // levels that take part
   std::vector<double> entropy_, joint_;
-  std::vector<std::vector<double>> pair_;  // weight · entropy of two groups as one
+  std::vector<std::vector<double>> pair_;  // weight · entropy of the union of two groups
   double gain_ = 0, score_ = 0, record_gain_ = 0, record_charge_ = 0;
   float record_info_ = 0;
 };

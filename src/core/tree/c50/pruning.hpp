@@ -1,4 +1,5 @@
-// Local and global pruning.
+// Pruning of C5.0 trees: local (pessimistic error, subtree raising) and global (cost-complexity within one standard
+// error).
 #pragma once
 #include "tree/c50/classifier.hpp"
 #include "tree/c50/grower.hpp"
@@ -6,7 +7,7 @@
 
 namespace baytree::tree::c50 {
 
-// C5.0's local pruning: a node may become a leaf, or take over the test of a branch, below which it is grown anew.
+// Local pruning: a node may become a leaf, or be replaced by a branch, whose subtree is then regrown.
 
 class LocalPruner {
  public:
@@ -29,18 +30,18 @@ class LocalPruner {
   struct Visit {
     size_t id;
     Cases<float> cases;
-    bool changes;     // whether the tree may be changed, or only its error on these cases is asked
-    bool grows_anew;  // after raising
-    bool is_whole;    // no row has been split above
+    bool changes;     // whether to change the tree, or only to compute its errors on these cases
+    bool grows_anew;  // regrow after raising
+    bool is_whole;    // no ancestor has split the weight of a row
     Stage stage = Stage::enter;
     std::vector<Cases<float>> parts = {};
     std::vector<double> part_weight = {};
-    Cases<float> pool = {};  // of the branches that are too small to judge alone
+    Cases<float> pool = {};  // cases of the branches that are too small to be evaluated alone
     Shares shares = {};
     size_t next = 0;
     bool is_below = false;
     double weight = 0;
-    int32_t raised = -1;  // the branch that could take the node's place
+    int32_t raised = -1;  // the branch that could replace the node
     float as_leaf = 0, as_tree = 0;
   };
 
@@ -70,7 +71,7 @@ class LocalPruner {
 
   static double total(const ClassWeights<double>& counts) { return std::accumulate(counts.weight.begin(), counts.weight.end(), 0.0); }
 
-  // Errors of a leaf on these class weights, and those to be feared.
+  // Errors of a leaf with these class weights, plus the pessimistic correction.
   float estimate(const ClassWeights<double>& counts) const {
     const int32_t label = ClassWeights<float>{counts.label, {counts.weight.begin(), counts.weight.end()}}.heaviest();
     double wrong = 0;
@@ -159,13 +160,14 @@ class LocalPruner {
   float returned_ = 0;
 };
 
-// C5.0's global pruning: the subtrees that cost least per leaf go, as long as the errors rise by no more than one standard error.
+// Global pruning: repeatedly removes the subtrees of minimum cost per leaf, as long as the errors increase by at most
+// one standard error.
 
 class GlobalPruner {
  public:
   GlobalPruner(Growth& tree, Workers& workers) : tree_(tree), workers_(workers), errors_(tree.node.size()), leaves_(tree.node.size()) {}
 
-  // `base` are the errors of the tree on all rows.
+  // `base`: errors of the tree on all rows.
   void prune(double base, double n_rows) {
     for (double allowed = std::sqrt(base * (1 - base / n_rows)); allowed > 0;) {
       workers_.poll();
@@ -186,7 +188,7 @@ class GlobalPruner {
 
  private:
   double as_leaf(size_t id) const { return static_cast<float>(tree_.node[id].weight - tree_.weight_of(id, tree_.node[id].label)); }
-  // The other classes are added up one by one: another last bit than that of `as_leaf`, which decides equal ratios.
+  // Sums the other classes one by one: the last bit differs from `as_leaf`, and decides equal ratios.
   double leaf_errors(size_t id) const {
     float sum = 0;
     for (const auto& [label, weight] : tree_.counts_of(id))
@@ -195,7 +197,7 @@ class GlobalPruner {
   }
   double extra_errors(size_t id) const { return as_leaf(id) - errors_[id]; }
 
-  // Children come after their parent, so one pass from the end sums up what is below every node.
+  // Children come after their parent, so one pass from the end accumulates every subtree.
   void sum_up() {
     for (size_t id = tree_.node.size(); id-- > 0;) {
       const Node& node = tree_.node[id];
@@ -209,7 +211,7 @@ class GlobalPruner {
     }
   }
 
-  // Nodes of the least ratio. It is kept in float32, as the program does, so that equal ratios tie only where float32 holds them.
+  // Nodes of minimum ratio. The ratio is float32, as in C5.0, so that ties are the same.
   std::vector<size_t> find_weakest(double allowed) const {
     std::vector<size_t> weakest, below(tree_.node.size());  // inner nodes of each subtree
     float least = 1e30F;
@@ -225,7 +227,7 @@ class GlobalPruner {
         weakest.assign(1, place);
         least = static_cast<float>(ratio);
       } else if (ratio == least) {
-        while (!weakest.empty() && weakest.back() + below[id] > place) weakest.pop_back();  // its descendants go with it
+        while (!weakest.empty() && weakest.back() + below[id] > place) weakest.pop_back();  // its descendants are removed with it
         weakest.push_back(place);
       }
     }
@@ -244,7 +246,7 @@ class GlobalPruner {
       for (int32_t b = 0; b < node.branches; ++b)
         if (const auto child = static_cast<size_t>(node.first + b); tree_.node[child].weight > 0.1) waiting.push_back(child);
     }
-    std::reverse(order.begin(), order.end());  // a node, then its last branch first: backwards, branches in order before their node
+    std::reverse(order.begin(), order.end());  // gives branches in order, before their node
     return order;
   }
 

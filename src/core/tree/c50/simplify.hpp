@@ -1,4 +1,4 @@
-// What C5.0 shows of a finished tree: no level that cannot come, and no two leaves of a test that say the same.
+// Final simplification of C5.0 trees: removal of impossible levels, merging of equal leaves of a test.
 #pragma once
 #include <optional>
 
@@ -22,7 +22,7 @@ class Tidier {
 
   std::span<int32_t> map_of(const Node& node) { return {tree_.branch_of.data() + node.group, static_cast<size_t>(node.levels)}; }
 
-  // Tests above on the same column have sent these levels elsewhere; only the last group can hold them.
+  // Ancestors on the same column have sent these levels to other branches; only the last group can contain them.
   void drop_impossible_levels() {
     std::vector<int32_t> parent(tree_.node.size(), -1);
     for (size_t id = 0; id < tree_.node.size(); ++id) {
@@ -58,7 +58,7 @@ class Tidier {
     join(id, to, kept);
   }
 
-  // The place of an earlier leaf that this one joins.
+  // Index of an earlier leaf that this one is merged into.
   std::optional<int32_t> partner(const Node& node, int32_t b, std::span<const int32_t> to, bool is_each) const {
     const Node& mine = tree_.node[static_cast<size_t>(node.first + b)];
     const auto is_empty = [](const Node& leaf) { return leaf.weight < kEmpty; };
@@ -92,7 +92,7 @@ class Tidier {
     }
   }
 
-  // Its class weights stay where they are: nothing leads to the place that it leaves.
+  // Class weights are not moved: nothing refers to the old index afterwards.
   void move_node(size_t from, size_t into) { tree_.node[into] = tree_.node[from]; }
 
   void add_leaf(size_t from, size_t into) {

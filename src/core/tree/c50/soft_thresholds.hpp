@@ -1,4 +1,4 @@
-// Soft thresholds: around a cut, as long as both branches do about as well, rows follow both.
+// Soft thresholds of C5.0: around a threshold, as far as both branches make about as many errors, rows follow both.
 #pragma once
 #include "tree/c50/classifier.hpp"
 #include "tree/fractional/numeric_test.hpp"
@@ -31,7 +31,7 @@ class Softener {
     size_t next = 0;
   };
 
-  // Errors of each subtree. A node with a row whose value is unknown counts as free of errors, as in the program.
+  // Errors of each subtree. A node with a row of unknown value counts as free of errors, as in C5.0.
   void count_errors(std::span<const int32_t> rows) {
     std::vector<double> plain(tree_.node.size());
     for (size_t id = tree_.node.size(); id-- > 0;) {
@@ -42,7 +42,7 @@ class Softener {
     errors_ = plain;
     if (keeps_errors_) return;
     const std::vector<bool> meets_unknown = nodes_with_unknown(rows);
-    std::vector<bool> is_plain(tree_.node.size());  // below a node that meets a row without a value
+    std::vector<bool> is_plain(tree_.node.size());  // below a node that meets a row with a missing value
     for (size_t id = 0; id < tree_.node.size(); ++id)
       for (int32_t b = 0; b < tree_.node[id].branches; ++b)
         is_plain[static_cast<size_t>(tree_.node[id].first + b)] = is_plain[id] || meets_unknown[id];
@@ -125,7 +125,7 @@ class Softener {
     std::stable_sort(sorted.begin(), sorted.end(), [](const Placed& a, const Placed& b) { return a.rank < b.rank; });
     const auto above = std::partition_point(sorted.begin(), sorted.end(), [&](const Placed& p) { return p.rank <= node.level; }) - sorted.begin();
     SoftCut& soft = soft_[id];
-    if (above == 0 || above == static_cast<std::ptrdiff_t>(sorted.size())) {  // no row on one side: the cut stays hard
+    if (above == 0 || above == static_cast<std::ptrdiff_t>(sorted.size())) {  // no row on one side: the threshold stays sharp
       soft.low = soft.mid = soft.high = column.measured[node.level];
       return;
     }
@@ -137,7 +137,8 @@ class Softener {
     soft.high = std::max(soft.mid, column.measured[bound(id, sorted, above, 1, slack)]);
   }
 
-  // Walks away from the cut while the branch across it does about as well as the own one; gives the rank of the bound.
+  // Moves away from the threshold while the opposite branch makes about as few errors as the own one; returns the rank
+  // of the bound.
   int32_t bound(size_t id, const std::vector<Placed>& sorted, std::ptrdiff_t from, std::ptrdiff_t step, double slack) {
     const auto first = static_cast<size_t>(tree_.node[id].first);
     const size_t own = step < 0 ? first : first + 1, across = step < 0 ? first + 1 : first;

@@ -1,4 +1,4 @@
-// C5.0 rows and settings.
+// Training rows and settings of C5.0, and the distribution of missing values among branches.
 #pragma once
 #include <cmath>
 #include <numeric>
@@ -10,30 +10,30 @@
 
 namespace baytree::tree::c50 {
 
-// The rows that C5.0 works on: columns ranked once, and row weights that splitting changes and restores.
+// Columns are ranked once; splitting changes row weights and restores them afterwards.
 
 using fractional::Case, fractional::Cases, fractional::ClassCounter, fractional::ClassWeights, fractional::GivenColumn, fractional::Growth, fractional::Node, fractional::OrderedCase,
     fractional::RankedColumn, fractional::SoftCut, fractional::Test, fractional::Training, numeric::XLog2XTable;
 
 struct Settings {
-  double min_cases = 2;  // M
-  bool groups = true;    // levels of nominal columns are united into groups
-  double declared = 2;   // classes, also those that do not occur
+  double min_cases = 2;  // C5.0's option -m
+  bool groups = true;    // merge levels of nominal columns into groups
+  double declared = 2;   // number of classes, including those that do not occur
   pruning::Pessimism pessimism;
 };
 
 inline constexpr double kEmpty = 0.05;    // a branch of less weight is an empty leaf
-inline constexpr double kReached = 1e-4;  // a branch of less weight takes no part of a row without a value
+inline constexpr double kReached = 1e-4;  // a branch of less weight receives no fraction of missing values
 
-// Class weights are doubles while they are counted; what a node keeps of them, and row weights, are float32.
+// Class weights are doubles while counting; those stored in nodes, and row weights, are float32.
 struct Bench {
   const Training& from;
   Settings settings;
   std::vector<float> weight;      // [n_rows], changed while rows follow several branches
-  std::vector<float> multiplier;  // [n_classes], what costs make a row of each class weigh
-  std::vector<int32_t> multiplied;  // the classes whose multiplier is not 1
+  std::vector<float> multiplier;  // [n_classes], cost factor on the weight of a row of each class
+  std::vector<int32_t> multiplied;  // classes whose factor is not 1
   std::vector<bool> in_use;       // [n_columns]
-  bool starts_whole = true;       // every row weighed 1 at the start
+  bool starts_whole = true;       // all initial weights are 1
   XLog2XTable x_log2_x;
 
   size_t n_rows() const { return from.label.size(); }
@@ -47,7 +47,7 @@ struct Bench {
     return term(whole) - sum;
   }
 
-  // Entropy of the branches' weights and of what is missing, as one more branch.
+  // Split information: entropy of the branch weights, with the missing values as one more branch.
   float info(std::span<const double> branches, double missing, double whole) const {
     double sum = term(missing);
     for (const double branch : branches) sum += term(branch);
@@ -60,7 +60,7 @@ struct Bench {
 
   double unweighted(const Case<float>& it) const { return it.weight / multiplier[it.label]; }
 
-  // Expected further errors of a node with these class weights and this class.
+  // Pessimistic correction: expected additional errors of a node with these class weights and this class.
   float extra_errors(const ClassWeights<double>& counts, int32_t label) const {
     double n = 0, wrong = 0;
     for (size_t place = 0; place < counts.label.size(); ++place) {
@@ -75,7 +75,7 @@ struct Bench {
   }
 };
 
-// Writes what a node keeps of its cases: its class is the first of the heaviest.
+// Stores the statistics of the cases of a node; its class is the first one of maximum weight.
 inline void keep_counts(Growth& tree, size_t id, const ClassWeights<double>& counts, size_t rows) {
   const ClassWeights<float> kept{counts.label, {counts.weight.begin(), counts.weight.end()}};
   tree.keep(id, kept);
@@ -86,7 +86,7 @@ inline void keep_counts(Growth& tree, size_t id, const ClassWeights<double>& cou
   node.errors = static_cast<float>(node.weight - static_cast<double>(kept.largest()));
 }
 
-// Where each case goes at a node: a branch, or -1 = no value. Numbers go by rank, as they did when the cut was found.
+// Branch of each case at a node; -1: missing. Numbers are compared by rank, as when the threshold was found.
 inline int32_t direction_of(const Growth& tree, const Node& node, const Training& from, int32_t row) {
   if (node.test == Test::threshold) {
     const int32_t rank = from.ranked[from.stripe[node.column]].rank[row];
@@ -102,15 +102,16 @@ inline std::vector<int32_t> directions(const Growth& tree, const Node& node, con
   return direction;
 }
 
-// How cases without a value are shared out: in float32, by the known weight of the branches.
+// Distribution of missing values: float32, by the known weight of the branches.
 struct Shares {
   std::vector<float> known;      // [n_branches]
   std::vector<float> share;      // [n_branches], 0 for a branch that is an empty leaf
-  std::vector<int32_t> unknown;  // rows without a value
+  std::vector<int32_t> unknown;  // rows with a missing value
 };
 
-// `counts_rows`: weights are those of whole rows, whatever dividing out shares has left of them. The known weight is the difference of the
-// node's weight and the unknown weight, in float32: the last bit of a share decides whether a weight comes back as it was.
+// `counts_rows`: weights are those of whole rows, ignoring rounding errors of earlier fractions. The known weight is
+// the node's weight minus the missing weight, in float32: the last bit of a fraction decides whether a weight is
+// restored exactly.
 inline Shares share_out(const Bench& bench, const Cases<float>& cases, std::span<const int32_t> direction, size_t branches, bool counts_rows) {
   Shares shares{std::vector<float>(branches), std::vector<float>(branches), {}};
   std::vector<double> known(branches), plain(branches);
@@ -136,7 +137,8 @@ inline Shares share_out(const Bench& bench, const Cases<float>& cases, std::span
   return shares;
 }
 
-// Gives rows without a value the part of their weight that follows a branch, and takes it back: not always to the last bit.
+// Multiplies the weights of rows with missing values by the fraction of a branch, and divides afterwards: not always
+// exact.
 inline void follow(Bench& bench, const Shares& shares, size_t branch) {
   for (const int32_t row : shares.unknown) bench.weight[row] *= shares.share[branch];
 }
@@ -144,9 +146,9 @@ inline void come_back(Bench& bench, const Shares& shares, size_t branch) {
   for (const int32_t row : shares.unknown) bench.weight[row] /= shares.share[branch];
 }
 
-// Cases in the order of every numeric column, where they do not come from a partition that keeps it.
+// Cases in the order of every numeric column, if they do not come from a partition that preserves it.
 
-// Many are picked from the order of all rows, few are sorted.
+// Many are filtered from the order of all rows, few are sorted.
 inline Cases<float> ordered(const Training& from, Cases<float>&& cases) {
   std::vector<int32_t> rows;
   for (const Case<float>& it : cases.all) rows.push_back(it.row);
@@ -166,7 +168,7 @@ inline Cases<float> ordered(const Training& from, Cases<float>&& cases) {
   return std::move(cases);
 }
 
-// The parts of a node without the cases of little weight that had no value there.
+// Partition of a node without the light fractions of cases that have a missing value there.
 inline void leave_out_light_cases(const Training& from, const Cases<float>& cases, std::span<const int32_t> direction, std::span<Cases<float>> parts) {
   std::vector<bool> is_unknown(from.label.size());
   for (size_t i = 0; i < direction.size(); ++i) is_unknown[static_cast<size_t>(cases[i].row)] = direction[i] < 0;

@@ -1,4 +1,4 @@
-// Counts of a level of a tree of classes: how much weight each code of a column has of each class at each open node.
+// Class counts for one depth of a tree: weight of every code and class of a column at each open node.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -12,13 +12,13 @@ namespace baytree::tree::counted {
 
 struct Labels {
   std::span<const int32_t> label;
-  std::span<const double> weight;  // empty where every weight is 1
+  std::span<const double> weight;  // empty if every weight is 1
   size_t n_classes = 0;
 
   double weight_of(uint32_t row) const { return weight.empty() ? 1.0 : weight[row]; }
 };
 
-// The rows of the nodes of a level side by side, those of a node in the order of the table, and their classes.
+// The rows of the nodes of one depth, contiguous per node and in table order, and their classes.
 struct LevelRows {
   struct Row {
     uint32_t row;
@@ -27,7 +27,7 @@ struct LevelRows {
   std::vector<Row> row;
   std::vector<size_t> begin;  // [n_nodes + 1]
 
-  // place: [n_rows], the node of each row, -1 where it is none of these.
+  // place: [n_rows], the node of each row, -1 for none of these.
   LevelRows(std::span<const int32_t> place, std::span<const int32_t> label, size_t n_nodes) : begin(n_nodes + 1) {
     for (const int32_t node : place)
       if (node >= 0) ++begin[size_t(node) + 1];
@@ -41,7 +41,7 @@ struct LevelRows {
   std::span<const Row> operator[](size_t node) const { return {row.data() + begin[node], begin[node + 1] - begin[node]}; }
 };
 
-// One column's weights, for the triples of node, code and class that occur. Those of parts of the rows add up by key.
+// Weights of one column for the triples of node, code and class that occur. Weights of parts of the rows add up by key.
 struct ClassCells {
   std::vector<int64_t> key;  // ascending: (node · (n_codes + 1) + code + 1) · n_classes + class, where code -1 is a missing value
   std::vector<double> weight;
@@ -49,13 +49,13 @@ struct ClassCells {
   void append(int64_t at, double sum) { key.push_back(at), weight.push_back(sum); }
 };
 
-// One column's weights per class, for the pairs of node and code that occur.
+// Class weights of one column for the pairs of node and code that occur.
 struct CodeCells {
   std::vector<int64_t> key;  // ascending: node · (n_codes + 1) + code + 1
   std::vector<double> sums;  // [n_cells, n_classes]
 };
 
-// What weighs nothing did not occur.
+// Zero weights are dropped.
 inline CodeCells by_code(const ClassCells& cells, size_t n_classes) {
   CodeCells codes;
   for (size_t i = 0; i < cells.key.size(); ++i) {
@@ -72,7 +72,7 @@ struct CodeSpans {
   std::span<const double> sums;
 };
 
-// What two parts of the rows hold together.
+// Sum of two parts of the rows.
 inline CodeCells added(const CodeSpans& left, const CodeSpans& right, size_t width) {
   CodeCells both;
   both.key.reserve(left.key.size() + right.key.size()), both.sums.reserve((left.key.size() + right.key.size()) * width);
@@ -89,13 +89,13 @@ inline CodeCells added(const CodeSpans& left, const CodeSpans& right, size_t wid
   return both;
 }
 
-// Counts one column after the other. Nodes of many rows beside their cells are counted in a table, the others by sorting all
-// their rows together, so that the cost follows the rows.
+// Counts one column after the other. Nodes with many rows per cell are counted in a table; the rows of the others are
+// sorted together, so that the cost depends on the rows.
 class ClassCounter {
  public:
   ClassCounter(const LevelRows& rows, const Labels& labels) : rows_(rows), labels_(labels), next_(rows.size() + 1) {}
 
-  // is_open: the nodes that are counted.
+  // is_open: whether a node is to be counted.
   template <std::predicate<size_t> IsOpen> ClassCells count(std::span<const int32_t> code, int32_t n_codes, const IsOpen& is_open) {
     const size_t per_node = (size_t(n_codes) + 1) * labels_.n_classes;
     const auto is_dense = [&](size_t node) { return per_node <= kNarrow || per_node <= 2 * rows_[node].size(); };
@@ -119,7 +119,7 @@ class ClassCounter {
     return size_t(code[row.row] + 1) * labels_.n_classes + size_t(row.label);
   }
 
-  // The rows of the chosen nodes by node and, within one, by cell; next_[node] is where those of a node end.
+  // Sorts the rows of the chosen nodes by node and cell; next_[node] is where those of a node end.
   template <std::predicate<size_t> IsChosen> void sort_rows(std::span<const int32_t> code, size_t n_cells, const IsChosen& is_chosen) {
     given_.clear();
     for (size_t node = 0; node < rows_.size(); ++node) {
@@ -134,7 +134,7 @@ class ClassCounter {
 
   void sort_by_cell(size_t n_cells) {
     if (n_cells > 32 * given_.size()) {
-      std::ranges::stable_sort(given_, {}, &Entry::cell);  // weights add up in the order of the rows
+      std::ranges::stable_sort(given_, {}, &Entry::cell);  // weights are added in the order of the rows
       return;
     }
     start_.assign(n_cells + 1, 0);
@@ -153,7 +153,7 @@ class ClassCounter {
       if (table_[at] > 0) cells.append(int64_t(node * n_cells + at), table_[at]);
   }
 
-  // Two tables in turn, so that a row need not wait for the one before it.
+  // Two alternating tables, so that a row does not wait for the store of the previous one.
   void read_counts(size_t node, std::span<const int32_t> code, size_t n_cells, ClassCells& cells) {
     start_.assign(2 * n_cells, 0);
     uint32_t *even = start_.data(), *odd = even + n_cells;

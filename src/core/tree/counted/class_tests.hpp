@@ -1,4 +1,5 @@
-// Best test from counts; upper bound per column.
+// Best test of a node of a classification tree as a function of the counts of its columns; and the score of the best
+// threshold of one column. The arithmetic is that of the fractional search.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -21,15 +22,13 @@
 
 namespace baytree::tree::counted {
 
-// The best test of a node of classes, as a function of the counts of its columns. The arithmetic is that of the fractional search.
-
 using ColumnTest = fractional::ColumnTest<double>;
 using NodeCases = fractional::NodeCases<double>;
 
-// A column whose codes are levels, each with a branch, or the ranks of its distinct values, which are cut.
+// A column whose codes are levels, one branch each, or ranks of distinct values with thresholds.
 struct CodedColumn {
-  int32_t levels = 0;              // 0: it is cut
-  std::span<const double> values;  // ascending, of the codes that are cut
+  int32_t levels = 0;              // 0: split by thresholds
+  std::span<const double> values;  // ascending, values of the ranks
   int32_t n_codes() const { return levels ? levels : int32_t(values.size()); }
 };
 
@@ -48,14 +47,14 @@ struct NodeCells {
   size_t size() const { return key.size(); }
   Cell operator[](size_t i) const {
     const auto at = uint64_t(key[i] - base), classes = uint64_t(n_classes);
-    const uint64_t code = at >> 32 ? at / classes : uint32_t(at) / uint32_t(classes);  // short numbers divide faster
+    const uint64_t code = at >> 32 ? at / classes : uint32_t(at) / uint32_t(classes);  // 32-bit division is faster
     return {int32_t(code) - 1, int32_t(at - code * classes)};
   }
   bool has_missing() const { return size() > 0 && key[0] - base < n_classes; }
 };
 
 struct NodeTest {
-  int32_t column = -1;       // -1: no test is worth it
+  int32_t column = -1;       // -1: no test
   int32_t rank = -1;         // codes up to this one take the first branch; -1: code c takes branch c
   double cut = std::numeric_limits<double>::quiet_NaN();
   double gain = 0, ratio = 0;
@@ -76,11 +75,11 @@ class ClassTests {
   const std::vector<CodedColumn>& columns() const { return columns_; }
   size_t n_classes() const { return n_classes_; }
 
-  // What a thread works with, and in.
+  // Inputs and buffers of a thread.
   struct Room {
-    std::vector<NodeCells> cells;  // [n_columns] of the node, of no cell where a column is not to be tried
+    std::vector<NodeCells> cells;  // [n_columns] of the node; empty for a column that must not be tested
     fractional::Cases<double> cases;
-    std::atomic<int64_t>* branches_left = nullptr;  // that all nodes together may have
+    std::atomic<int64_t>* branches_left = nullptr;  // limit for all nodes together
   };
 
   NodeTest best(std::span<const double> counts, Room& room) const {
@@ -128,7 +127,7 @@ class ClassTests {
     return each_level(NodeCases{rules_, worth_, x_log2_x_, none, counts, place_, weight}, split, columns_[column].levels);
   }
 
-  // A cell is a case of its weight.
+  // A cell is treated as one case of its weight.
   ColumnTest by_cut(size_t column, const NodeCells& cells, std::span<const double> counts, double weight,
                     fractional::Cases<double>& cases) const {
     fractional::Branches<double> split = absent(cells);
@@ -146,7 +145,7 @@ class ClassTests {
     return best_cut(at, std::move(split), columns_[column].values, 0, cases.ordered);
   }
 
-  // Nothing but the rows without a value.
+  // Branches that contain only the missing values.
   fractional::Branches<double> absent(const NodeCells& cells) const {
     fractional::Branches<double> split{.table = {}, .weight = {}, .known = std::vector<double>(n_classes_),
                                        .absent = std::vector<double>(n_classes_), .missing = 0, .n_classes = n_classes_};
@@ -190,9 +189,9 @@ class ClassTests {
   std::vector<int32_t> place_;  // [n_classes], each in its own
 };
 
-// What the best cut between two codes of a column is worth.
+// Score of the best threshold between codes of a column.
 
-// counts: [n_codes, n_classes]. 0 where no cut leaves `min_leaf` on both sides.
+// counts: [n_codes, n_classes]. 0 if no threshold leaves `min_leaf` on both sides.
 inline double best_cut_worth(std::span<const double> counts, size_t n_classes, std::string_view criterion, double min_leaf) {
   std::vector<double> whole(n_classes, 0.0), sides(2 * n_classes);
   for (size_t i = 0; i < counts.size(); ++i) whole[i % n_classes] += counts[i];

@@ -1,4 +1,5 @@
-// Closest pair: measured, and bounded by proportions.
+// The closest pair of groups of levels, for CHAID merging: by the contrasts of all pairs, or, for two classes, by
+// bounds on Pearson's statistic.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace baytree::tree::counted {
 
-// The closest two groups of levels by the contrasts of all pairs that may merge, which are kept from step to step.
+// All pairs that may merge; their contrasts are cached between steps.
 
 template <GroupTest Test> class MeasuredPairs {
  public:
@@ -27,12 +28,12 @@ template <GroupTest Test> class MeasuredPairs {
 
   ClosestPair closest() {
     ClosestPair best{.left = alive()[0], .right = alive()[1]};
-    for (size_t i = 0; i + 1 < alive().size() && best.log_p < 0; ++i)  // what does not differ at all cannot be outdone
+    for (size_t i = 0; i + 1 < alive().size() && best.log_p < 0; ++i)  // a p-value of 1 cannot be exceeded
       if (const Nearest& row = nearest_[alive()[i]]; !row.is_uniform || !best.is_nearer_than(row.contrast)) look_along(i, best);
     return best;
   }
 
-  // After the second group became part of the first.
+  // After the second group has been merged into the first.
   void join(size_t into, size_t) {
     const auto at = size_t(std::ranges::lower_bound(alive(), into) - alive().begin());
     for (size_t i = 0; i < alive().size(); ++i)
@@ -40,14 +41,14 @@ template <GroupTest Test> class MeasuredPairs {
   }
 
  private:
-  // What is known of two groups; log p costs far more than the statistic, and most pairs never need it.
+  // Cached results of two groups; log p costs far more than the statistic, and most pairs never need it.
   struct Known {
     Contrast contrast;
     double log_p = unknown;
   };
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-  // At most as large as the least statistic of a group with the groups after it, where all these have the same degrees of freedom.
+  // Lower bound of the statistics of a group with all later groups, where these have the same degrees of freedom.
   struct Nearest {
     Contrast contrast = {.statistic = std::numeric_limits<double>::infinity(), .freedom = unknown, .rest = 0};
     bool is_uniform = true;
@@ -87,20 +88,20 @@ template <GroupTest Test> class MeasuredPairs {
   Test test_;
   Groups pair_ = Groups(2);
   std::vector<Known> pairs_;
-  std::vector<Nearest> nearest_;  // [n_levels], by the groups' first levels
+  std::vector<Nearest> nearest_;  // [n_levels], by the first level of each group
 };
 
-// The closest two groups of levels by Pearson's test of two classes, without a look at most of the pairs.
+// Closest pair by Pearson's test for two classes, without computing most of the pairs.
 //
-// χ² of two groups of weights n and m whose shares of a class are d apart is d² / ((1/n + 1/m) p (1 − p)), p being their share
-// together. It grows with d for the least m and the largest p (1 − p) that there can be in between, so that of the groups in the order of
-// their shares only the neighbours of a group can be near it.
+// χ² of two groups of weights n and m, whose proportions of a class differ by d, is d² / ((1/n + 1/m) p (1 − p)), where
+// p is their joint proportion. A lower bound follows from d, the smallest m and the largest p (1 − p) in between, so
+// only neighbours in the order of the proportions can be close to a group.
 
 class NearShares {
  public:
   using Test = ClassTest<true>;
 
-  // Products of three weights must be numbers.
+  // Products of three weights must be finite.
   static bool is_for(const LevelGroups& groups) {
     return groups.width == 2 && groups.alive.size() > 1 &&
            std::ranges::all_of(groups.weight, [](double weight) { return weight > 1e-90 && weight < 1e90; });
@@ -121,12 +122,12 @@ class NearShares {
       if (nearest_[level] > reach) continue;
       if (!group_[level].is_exact) find_nearest(level);
       if (nearest_[level] <= reach) look_around(level, reach, best);
-      if (best.contrast.statistic <= least * kEqual) break;  // what follows cannot differ less by more than a tie
+      if (best.contrast.statistic <= least * kEqual) break;  // later pairs cannot be closer by more than a tie
     }
     return best;
   }
 
-  // After the second group became part of the first.
+  // After the second group has been merged into the first.
   void join(size_t into, size_t from) {
     for (const size_t level : {into, from}) by_share_.erase(find(level));
     nearest_[from] = kFar;
@@ -141,8 +142,8 @@ class NearShares {
  private:
   struct Group {
     double share, variance, weight, first, second;
-    size_t partner = 0;     // of the nearest pair
-    bool is_exact = false;  // the partner has that statistic
+    size_t partner = 0;     // of the closest pair
+    bool is_exact = false;  // the partner has exactly that statistic
   };
 
   Group of(size_t level) const {
@@ -159,11 +160,11 @@ class NearShares {
     lightest_ = *std::ranges::min_element(groups_.alive, {}, [&](size_t level) { return group_[level].weight; });
   }
 
-  // What is known of a group, after two others became one.
+  // Updates the bound of a group after two others have been merged.
   void beside(size_t level, size_t into, size_t from) {
     Group& group = group_[level];
     if (group.partner == into || group.partner == from) group.is_exact = false;
-    if (is_beyond(group, group_[into], nearest_[level])) return;  // most are, and need no division
+    if (is_beyond(group, group_[into], nearest_[level])) return;  // the usual case, which needs no division
     if (const double bound = at_least(group, group_[into]); bound < nearest_[level]) nearest_[level] = bound, group.is_exact = false;
   }
 
@@ -207,7 +208,8 @@ class NearShares {
       if (const Contrast found = contrast(level, other); !best.is_nearer_than(found)) best.show(level, other, found, Test::log_p(found));
   }
 
-  // Visits the groups on both sides, nearest shares first, as far as what a pair with them has at least allows.
+  // Visits the groups on both sides, in order of increasing difference of proportions, until the lower bound exceeds
+  // the best statistic.
   template <std::predicate<double> GoesOn, std::invocable<size_t> Visit>
   void walk(size_t level, const GoesOn& goes_on, const Visit& visit) const {
     const Group& group = group_[level];
@@ -227,13 +229,14 @@ class NearShares {
     const double sure = std::abs(a.share - b.share) - kGapRounding, reach = std::max(statistic, feigned_) * (1 + 1e-9);
     return sure > 0 && sure * sure * a.weight * b.weight * (a.weight + b.weight) > reach * ((a.first + b.first) * (a.second + b.second));
   }
-  // Never above that of the first with the other or any group still further away on that side.
+  // Lower bound of the statistic of the first group with the other one, or with any group further away on that side.
   double at_least_beyond(const Group& a, const Group& other) const {
     const bool is_across = (a.share - 0.5) * (other.share - 0.5) <= 0;
     const double variance = is_across ? 0.25 : std::max(a.variance, other.variance), lightest = group_[lightest_].weight;
     return beyond_rounding(a.share - other.share, a.weight * lightest, variance * (a.weight + lightest));
   }
-  // gap² · weight / variance, less what rounding can take from a statistic or from this bound; 0 where a statistic may count as 0.
+  // difference² · weight / variance, minus the rounding errors of a statistic and of this bound; 0 where a statistic
+  // may count as 0.
   double beyond_rounding(double gap, double weight, double variance) const {
     const double sure = std::abs(gap) - kGapRounding;
     const double bound = sure > 0 ? sure * sure * weight / variance * (1 - 1e-9) : 0;
@@ -246,15 +249,15 @@ class NearShares {
   }
 
   static constexpr double kFar = std::numeric_limits<double>::infinity();
-  static constexpr double kFeigned = 1.01e-28;  // of the weight: a statistic up to this may count as 0 (see ClassTest)
+  static constexpr double kFeigned = 1.01e-28;  // relative to the weight: a statistic up to this may count as 0 (see ClassTest)
   static constexpr double kGapRounding = 2e-14;
-  static constexpr double kEqual = 1 + 1e-12;   // statistics so near have p within a tie
+  static constexpr double kEqual = 1 + 1e-12;   // statistics this close have p-values within a tie
   const LevelGroups& groups_;
   Test test_;
   Groups pair_ = Groups(2);
-  std::vector<Group> group_;      // [n_levels], by the groups' first levels, as the next
-  std::vector<double> nearest_;   // at most the statistic of any pair with this group
-  std::vector<size_t> by_share_;  // groups in the order of their shares, then of their levels
+  std::vector<Group> group_;      // [n_levels], by the first level of each group, like the next one
+  std::vector<double> nearest_;   // lower bound of the statistic of any pair with this group
+  std::vector<size_t> by_share_;  // groups in the order of their proportions, then of their levels
   std::vector<size_t> near_;
   size_t lightest_ = 0;
   double feigned_ = 0;

@@ -1,4 +1,5 @@
-// Coded rows, interval codes, leading bits.
+// Rows given as codes of one width: their leaf in a tree of tests on codes, and counts of each code per class and leaf;
+// codes of numbers by intervals; and prefixes of their bits, for exact quantiles.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -11,20 +12,20 @@
 
 namespace baytree::tree::counted {
 
-// Rows as codes of their columns, all of one width: where they come to rest in a tree of tests on codes, and how often each code occurs
-// with each class there.
+// Routing and counting of coded rows.
 
 template <typename C>
 concept Code = std::same_as<C, uint8_t> || std::same_as<C, uint16_t> || std::same_as<C, uint32_t>;
 
-// A row at node k whose code in column[k] is c goes to child[start[k] + c]; where that or column[k] is negative, it rests at k.
+// A row at node k whose code in column[k] is c goes to child[start[k] + c]; if that or column[k] is negative, it ends
+// at k.
 struct CodeTests {
   std::span<const int32_t> column;  // [n_nodes]
   std::span<const int64_t> start;   // [n_nodes]
   std::span<const int32_t> child;
 };
 
-// place: what `place_of` says of the node where each row comes to rest. codes: [n_columns, n_rows].
+// place: `place_of` of the node where each row ends. codes: [n_columns, n_rows].
 template <Code C>
 void coded_places(std::span<const C> codes, const CodeTests& tests, std::span<const int32_t> place_of, std::span<int32_t> place) {
   const size_t n = place.size();
@@ -40,7 +41,7 @@ void coded_places(std::span<const C> codes, const CodeTests& tests, std::span<co
   }
 }
 
-// The rows that are counted: those with a place.
+// The rows to count: those with a place.
 struct CountedRows {
   std::vector<uint32_t> row, place, label;
 
@@ -50,18 +51,18 @@ struct CountedRows {
   }
 };
 
-// Adds the amount of each counted row to its cell: [n_places, n_codes, n_classes], of one column.
+// Adds the amount of each row to its cell of one column: [n_places, n_codes, n_classes].
 template <Code C, typename Cell, std::invocable<uint32_t> AmountOf>
 void count_codes(const C* codes, const CountedRows& rows, size_t n_codes, size_t n_classes, const AmountOf& amount_of, Cell* cells) {
   for (size_t i = 0; i < rows.row.size(); ++i)
     cells[(rows.place[i] * n_codes + codes[rows.row[i]]) * n_classes + rows.label[i]] += amount_of(rows.row[i]);
 }
 
-// Which of the intervals between ascending numbers a value lies in.
+// Interval codes of numbers.
 
-// code: 0 where a value is missing, else one more than the number of ends below it.
-// The search has no branches that depend on values: each would be guessed wrong half of the time. Several values are looked for
-// together, since each of them would mostly wait for memory.
+// code: 0 for a missing value, else 1 plus the number of ends below it. The binary search has no data-dependent
+// branches, which would be mispredicted half of the time, and processes several values together to hide the latency of
+// memory.
 template <std::integral Code>
 void interval_codes(std::span<const double> values, std::span<const double> ends, std::span<Code> code) {
   constexpr size_t kTogether = 16;
@@ -79,14 +80,14 @@ void interval_codes(std::span<const double> values, std::span<const double> ends
   }
 }
 
-// Doubles as integers in the same order, of which the leading bits are counted to find exact quantiles.
+// Doubles as integers of the same order, whose leading bits are counted to find exact quantiles.
 
 inline uint64_t ordered_bits(double value) {
-  const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // -0.0 is 0.0
+  const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // -0.0 becomes 0.0
   return bits >> 63 ? ~bits : bits | (uint64_t(1) << 63);
 }
 
-// The prefixes (ascending, the first n_bits of numbers) by their first 16 bits, so that few are left to compare.
+// Ascending prefixes (the first n_bits of numbers), indexed by their first 16 bits, so that few have to be compared.
 class PrefixIndex {
  public:
   PrefixIndex(std::span<const uint64_t> prefixes, int n_bits)
@@ -95,7 +96,7 @@ class PrefixIndex {
     for (size_t k = 1; k < begin_.size(); ++k) begin_[k] += begin_[k - 1];
   }
 
-  // The place of the prefix that a key begins with; -1 where there is none.
+  // Index of the prefix of a key; -1 if there is none.
   int64_t place(uint64_t key) const {
     const size_t first_bits = size_t(key >> (64 - known_));
     size_t first = begin_[first_bits], last = begin_[first_bits + 1];
@@ -114,8 +115,8 @@ class PrefixIndex {
   std::vector<uint32_t> begin_;
 };
 
-// Calls `use` with the cell of each known value that begins with one of the prefixes: the place of the prefix, then the next `bits`
-// bits. The prefixes have the bits before these; there are none before the first 16.
+// Calls `use` with the cell of each known value that has one of the prefixes: the index of the prefix, then the next
+// `bits` bits. Without previous bits there are no prefixes: the first 16 bits are the cell.
 template <std::invocable<uint64_t> Use>
 void each_prefix_cell(std::span<const double> values, std::span<const uint64_t> prefixes, int shift, int bits, const Use& use) {
   const uint64_t mask = (uint64_t(1) << bits) - 1;
@@ -132,11 +133,11 @@ void each_prefix_cell(std::span<const double> values, std::span<const uint64_t> 
   }
 }
 
-// Whether there are more than `most` different known values: stops where that is certain.
+// Whether there are more than `most` distinct known values; stops as soon as that is certain.
 inline bool are_many(std::span<const double> values, size_t most) {
   if (values.size() <= most) return false;
   const int log_size = std::bit_width(2 * most + 2);
-  std::vector<uint64_t> table(size_t(1) << log_size);  // 0 is an empty place: the key of no known value
+  std::vector<uint64_t> table(size_t(1) << log_size);  // 0 is an empty slot: not the key of any known value
   size_t n_met = 0;
   for (const double value : values) {
     if (std::isnan(value)) continue;

@@ -1,4 +1,4 @@
-// What a column could do at a node, from its counts alone: its codes in groups that differ, and how significant these are (CHAID).
+// CHAID test of a column at a node, from its counts: the codes merged into groups, and the significance of the groups.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,9 +17,9 @@ namespace baytree::tree::counted {
 
 struct TrialRules {
   double log_alpha = 0;
-  double min_leaf = 0, min_prob = 0;  // a group of less than this weight, and than this share of the node, must merge
+  double min_leaf = 0, min_prob = 0;  // a group of less weight, or of a smaller proportion of the node, must be merged
   bool is_exhaustive = false;
-  size_t most_levels = 0;  // more are first put into so many runs of similar outcome
+  size_t most_levels = 0;  // more levels are first combined into so many runs of similar outcome
 
   double least_size(double weight) const { return std::min(std::ceil(min_prob * weight * (1 - 1e-12)), min_leaf); }
 };
@@ -28,14 +28,14 @@ struct TrialRules {
 struct CodeSums {
   std::span<const double> sums;    // [n_present, width]
   std::span<const double> weight;  // [n_present]
-  std::span<const int32_t> run;    // [n_levels], of very many levels that do not lie on a line: those of one run are one level
+  std::span<const int32_t> run;    // [n_levels], for very many unordered levels: those of one run are treated as one level
   bool is_ordered = false;
-  bool has_missing = false;  // the first of them is no code, but stands for missing values
+  bool has_missing = false;  // the first entry stands for missing values
 
   size_t size() const { return weight.size(); }
   size_t width() const { return weight.empty() ? 0 : sums.size() / weight.size(); }
   bool is_floating() const { return has_missing && is_ordered; }
-  // Missing values are the last level of a nominal column; in an ordered one they float.
+  // Missing values are the last level of a nominal column; in an ordered column they are a floating category.
   size_t n_levels() const { return size() - is_floating(); }
   size_t place(size_t level) const { return is_floating() ? level + 1 : has_missing ? (level + 1) % size() : level; }
   std::span<const double> row(size_t place) const { return sums.subspan(place * width(), width()); }
@@ -46,7 +46,7 @@ struct Grouped {
   double log_p = 0;
 };
 
-// group: [n_present], is set to the group of each code, these numbered in the order of their first levels.
+// group: [n_present], output: the group of each code, numbered in order of their first levels.
 template <GroupTest Test> class ColumnTrial {
  public:
   ColumnTrial(const CodeSums& codes, const TrialRules& rules, std::span<int32_t> group) : codes_(codes), rules_(rules), group_(group) {
@@ -84,7 +84,7 @@ template <GroupTest Test> class ColumnTrial {
     return group;
   }
 
-  // Empty where each level is its own.
+  // Empty if every level is its own run.
   std::vector<int32_t> runs_on_a_line() const {
     const size_t n = codes_.n_levels();
     if (n <= rules_.most_levels || !(codes_.is_ordered || Test::is_line(codes_.width()))) return {};
@@ -96,7 +96,7 @@ template <GroupTest Test> class ColumnTrial {
     return level_runs(outcome, weight, rules_.most_levels);
   }
 
-  // Runs are numbered in the order of their first levels.
+  // Runs are numbered in order of their first levels.
   void append(size_t level, size_t run, std::vector<double>& sums, std::vector<double>& weight) const {
     const size_t width = codes_.width(), place = codes_.place(level);
     if (run == weight.size()) sums.resize(sums.size() + width), weight.push_back(0);
@@ -106,7 +106,7 @@ template <GroupTest Test> class ColumnTrial {
 
   double least_size() const { return rules_.least_size(known_weight_ + (codes_.is_floating() ? codes_.weight[0] : 0)); }
 
-  // The group of the rows without a value: their own, or the most similar one if that gives the smaller p.
+  // The group of the missing values: their own, or the most similar one if that gives the smaller p-value.
   int32_t place_of_floating() {
     if (n_groups_ == 0) return 0;
     const std::vector<double> known = totals(kApart);
@@ -122,7 +122,7 @@ template <GroupTest Test> class ColumnTrial {
     return joined < apart ? nearest : n_groups_;
   }
 
-  // What each group holds, the rows without a value in theirs.
+  // Statistics of each group, including the missing values.
   std::vector<double> totals(int32_t floating) const {
     const size_t width = codes_.width();
     std::vector<double> sums(size_t(std::max(n_groups_, floating + 1)) * width);

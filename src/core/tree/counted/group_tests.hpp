@@ -1,4 +1,5 @@
-// Tests of whether groups of levels differ in the target, each a function of additive statistics of the groups.
+// Tests of the hypothesis that groups of levels do not differ in the target, as functions of additive statistics of the
+// groups.
 #pragma once
 #include <cmath>
 #include <concepts>
@@ -10,15 +11,16 @@
 
 namespace baytree::tree::counted {
 
-using Groups = std::vector<std::span<const double>>;  // the statistics of each group, all of one length
+using Groups = std::vector<std::span<const double>>;  // statistics of each group, all of one length
 
-// How much groups differ. Of two with the same degrees of freedom, the larger statistic has the smaller p.
+// Difference of groups. For equal degrees of freedom, a larger statistic means a smaller p-value.
 struct Contrast {
-  double statistic = 0, freedom = 0, rest = 0;  // rest: degrees of freedom within the groups, where the test has some
+  double statistic = 0, freedom = 0, rest = 0;  // rest: degrees of freedom within the groups, if the test has any
   bool is_comparable(const Contrast& other) const { return freedom == other.freedom && rest == other.rest; }
 };
 
-// The contrast of groups, and log p that they do not differ. Where statistics of this width lie on a line, the outcome is the place there.
+// A test computes the contrast of groups and its log p. If statistics of this width are one-dimensional, `outcome` is
+// the position.
 template <typename T>
 concept GroupTest = requires(T& test, const Groups& groups, const Contrast& contrast, std::span<const double> sums) {
   { test.contrast(groups) } -> std::convertible_to<Contrast>;
@@ -27,8 +29,8 @@ concept GroupTest = requires(T& test, const Groups& groups, const Contrast& cont
   { T::outcome(sums) } -> std::convertible_to<double>;
 };
 
-// χ² of the groups' weights per class, by Pearson's statistic or by the likelihood ratio; empty rows and columns are left out.
-// Keeps its working space from call to call.
+// Chi-squared test of the groups' weights per class, by Pearson's statistic or the likelihood ratio; empty rows and
+// columns are ignored. Reuses its buffers between calls.
 template <bool is_pearson> class ClassTest {
  public:
   Contrast contrast(const Groups& groups) {
@@ -49,17 +51,18 @@ template <bool is_pearson> class ClassTest {
   }
   static double log_p(const Contrast& found) { return found.freedom > 0 ? numeric::chi2_log_tail(found.statistic, found.freedom) : 0; }
   static bool is_line(size_t n_classes) { return n_classes == 2; }
-  // The share of the second class, to 12 digits: equal shares of fractional weights may differ by their rounding.
+  // Proportion of the second class, rounded to 12 digits: equal proportions of fractional weights may differ by
+  // rounding.
   static double outcome(std::span<const double> two) { return std::nearbyint(two[1] / (two[0] + two[1]) * 1e12); }
 
  private:
-  static constexpr double rounding = 1e-28;  // of the weight: what rounding alone adds to the statistic
+  static constexpr double rounding = 1e-28;  // relative to the weight: contribution of rounding errors to the statistic
   static double cell(double seen, double expected) {
     if constexpr (is_pearson) return numeric::pearson_cell(seen, expected);
     return seen > 0 ? 2 * seen * std::log(seen / expected) : 0;
   }
 
-  // What most contrasts are of; the same sums in the same order.
+  // The most common case of two groups; the same sums in the same order.
   Contrast of_two(std::span<const double> left, std::span<const double> right) {
     const size_t n_classes = left.size();
     double n_left = 0, n_right = 0, columns = -1, statistic = 0;
@@ -75,7 +78,7 @@ template <bool is_pearson> class ClassTest {
   std::vector<double> label, size;  // [n_classes], [n_groups]
 };
 
-// F test of the groups' means; the statistics are weight, Σ y and Σ y² about a centre.
+// F test of the means of groups; statistics are weight, Σ y and Σ y², relative to a centre.
 struct MeanTest {
   Contrast contrast(const Groups& groups) const {
     double weight = 0, sum = 0, square = 0, explained = 0, n = 0;
@@ -96,7 +99,7 @@ struct MeanTest {
   static double outcome(std::span<const double> sums) { return sums[1] / sums[0]; }
 
  private:
-  static constexpr double rounding = 1e-14;  // of the sum of squares
+  static constexpr double rounding = 1e-14;  // relative to the sum of squares
 };
 
 }  // namespace baytree::tree::counted

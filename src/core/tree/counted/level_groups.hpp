@@ -1,4 +1,4 @@
-// Groups of levels, runs, equal distributions.
+// Groups of levels during CHAID merging; initial runs of similar levels; and levels with equal class distributions.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,9 +15,7 @@
 
 namespace baytree::tree::counted {
 
-// The groups of a column's levels while they merge, and the pair of them that differs least.
-
-// A group is named by its first level.
+// Groups of the levels of a column; a group is identified by its first level.
 struct LevelGroups {
   // all: [n_levels, width]; weights: [n_levels]
   LevelGroups(std::span<const double> all, std::span<const double> weights)
@@ -36,7 +34,7 @@ struct LevelGroups {
     alive.erase(std::ranges::lower_bound(alive, from));
   }
 
-  // The group of each level, numbered in the order of their first levels.
+  // Group of each level, numbered in order of their first levels.
   std::vector<int32_t> numbered() const {
     std::vector<int32_t> number(group_of.size()), of_level(group_of.size());
     for (size_t i = 0; i < alive.size(); ++i) number[alive[i]] = int32_t(i);
@@ -47,11 +45,11 @@ struct LevelGroups {
   size_t width;
   std::vector<double> statistics, weight;
   std::vector<int32_t> group_of;
-  std::vector<size_t> alive;  // the groups' first levels, in order
+  std::vector<size_t> alive;  // first levels of the groups, in order
 };
 
-// The pair that differs least of those it was shown, in the order of levels: of several the first. What rounding can feign is no
-// difference.
+// The closest of the pairs that it was given, in order of levels; the first one on ties. A difference within rounding
+// errors counts as none.
 struct ClosestPair {
   size_t left = 0, right = 0;
   double log_p = -std::numeric_limits<double>::max();
@@ -64,18 +62,18 @@ struct ClosestPair {
     if (other_log_p > log_p - kTie * log_p) left = i, right = j, log_p = other_log_p, contrast = other;
   }
 
-  static constexpr double kBeyondDoubt = 1 + 1e-6;  // a statistic so much larger has the smaller p, however both are rounded
+  static constexpr double kBeyondDoubt = 1 + 1e-6;  // a larger ratio of statistics means a smaller p despite rounding
   static constexpr double kTie = 1e-11;             // of log p, which is never positive
 };
 
-// Very many levels in fewer runs of similar outcome and weight.
+// Very many levels are combined into fewer runs of similar outcome and weight.
 
-// The run of each level, in the order of their outcomes; of equal ones, in their own. Runs are numbered in the order of their first levels.
+// Run of each level, in order of the outcomes, then of the levels. Runs are numbered in order of their first levels.
 inline std::vector<int32_t> level_runs(std::span<const double> outcome, std::span<const double> weight, size_t most) {
   std::vector<size_t> order(outcome.size());
   std::iota(order.begin(), order.end(), size_t(0));
   std::ranges::stable_sort(order, {}, [&](size_t level) { return outcome[level]; });
-  std::vector<double> middle(order.size());  // of the weight that a level adds to those before it
+  std::vector<double> middle(order.size());  // midpoint of the level's range of cumulative weight
   double reached = 0;
   for (const size_t level : order) reached += weight[level], middle[level] = reached - weight[level] / 2;
   const double end = middle[order.back()], n = static_cast<double>(most);
@@ -89,13 +87,14 @@ inline std::vector<int32_t> level_runs(std::span<const double> outcome, std::spa
   return run;
 }
 
-// Levels whose classes have the same shares, which become one before anything else merges.
+// Levels with equal class proportions, which are merged before all others.
 //
-// Pearson's statistic of two of them counts as 0, so that their p is 1, and no pair differs less. Whole weights add up exactly, in any
-// order: as long as two kinds of shares are left, the groups are those of a merge after the other.
+// Pearson's statistic of two such levels counts as 0, so p is 1 and no pair is closer. Integer weights add up exactly
+// in any order: as long as two kinds of proportions are left, the result equals that of merging one pair after the
+// other.
 
 struct SameShares {
-  std::vector<int32_t> kind_of;  // [n_levels], numbered in the order of their first levels; empty: not to be told, or of no use
+  std::vector<int32_t> kind_of;  // [n_levels], numbered in order of their first levels; empty if unknown or not useful
   size_t n_kinds = 0;
 
   explicit operator bool() const { return !kind_of.empty(); }
@@ -107,12 +106,12 @@ struct SameShares {
   }
 };
 
-// Below, shares that differ are different numbers, and the statistic of their levels is above what rounding can feign:
-// with weights n and m it is at least 1 / (n + m)³.
+// Below this limit different proportions are different doubles, and the statistic of their levels exceeds rounding
+// errors: for weights n and m it is at least 1 / (n + m)³.
 constexpr double kMostOfShares = 1 << 22;
 
-// `are_alike`: of levels with several classes, too; of the likelihood ratio only levels of one class have p = 1 beyond rounding.
-// statistics: [n_levels, n_classes]
+// `are_alike`: also levels with several classes; by the likelihood ratio only levels of a single class have p = 1
+// despite rounding. statistics: [n_levels, n_classes]
 inline SameShares same_shares(std::span<const double> statistics, std::span<const double> weight, bool are_alike) {
   const size_t n = weight.size(), width = n ? statistics.size() / n : 0;
   double total = 0;
@@ -137,7 +136,7 @@ inline SameShares same_shares(std::span<const double> statistics, std::span<cons
   std::vector<size_t> by_share(n);
   for (size_t level = 0; level < n; ++level) by_share[level] = level;
   std::ranges::sort(by_share, before);
-  std::vector<size_t> first(n);  // the first level of the same shares
+  std::vector<size_t> first(n);  // the first level with the same proportions
   for (size_t i = 0; i < n; ++i) {
     const size_t level = by_share[i];
     const bool is_same = i > 0 && (are_alike || is_pure[level]) && std::ranges::equal(row(level), row(by_share[i - 1]));

@@ -1,4 +1,4 @@
-// CHAID's merging: the levels of a column become groups, by joining again and again the two that differ least (Kass 1980).
+// CHAID merging (Kass 1980): repeatedly merges the two groups of levels of a column that differ least.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace baytree::tree::counted {
 
 struct MergeRules {
-  double log_alpha = 0;    // two groups merge while log p is above
-  double least = 0;        // a group of less weight must merge
-  bool is_ordered = false; // only neighbours merge
-  bool is_exhaustive = false;  // merge down to two groups and keep the step with the smallest p (Biggs et al. 1991)
+  double log_alpha = 0;    // two groups are merged while log p is above this
+  double least = 0;        // a group of less weight must be merged
+  bool is_ordered = false;  // only neighbours are merged
+  bool is_exhaustive = false;  // merge down to two groups and return the step with the smallest p-value (Biggs et al. 1991)
 };
 
-// Who knows the closest two groups.
+// Provides the closest pair of groups.
 template <typename P>
 concept Pairs = requires(P& pairs, size_t level) {
   { pairs.closest() } -> std::same_as<ClosestPair>;
@@ -80,7 +80,7 @@ template <GroupTest Test, Pairs P> class Merger {
   Test test_;
 };
 
-// By the pairs that differ least.
+// With the contrasts of all pairs.
 template <GroupTest Test>
 std::vector<int32_t> merge_pairs(std::span<const double> statistics, std::span<const double> weight, const MergeRules& rules) {
   LevelGroups groups(statistics, weight);
@@ -89,7 +89,7 @@ std::vector<int32_t> merge_pairs(std::span<const double> statistics, std::span<c
   return Merger<Test, MeasuredPairs<Test>>(groups, MeasuredPairs<Test>(groups, rules.is_ordered), rules).merge();
 }
 
-// The group of each level, numbered in the order of their first levels. statistics: [n_levels, width]; weight: [n_levels]
+// Group of each level, numbered in order of their first levels. statistics: [n_levels, width]; weight: [n_levels]
 template <GroupTest Test>
 std::vector<int32_t> merge_levels(std::span<const double> statistics, std::span<const double> weight, const MergeRules& rules) {
   if (std::same_as<Test, MeanTest> || rules.is_ordered || rules.is_exhaustive || rules.log_alpha >= 0) return merge_pairs<Test>(statistics, weight, rules);

@@ -1,4 +1,5 @@
-// Multiway regression trees.
+// Regression trees with one branch per level of nominal columns; numeric and ordinal columns are split in two by the
+// sorted search.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,16 +18,16 @@
 
 namespace baytree::tree::counted {
 
-// What a branch for each level of a nominal column is worth to a node, by least squares: a function of sums per level.
+// Multiway least-squares split of a nominal column, from the sums of its levels.
 
-// The levels that occur, each with a branch of its own, in their order.
+// The levels that occur become branches, in their order.
 struct Parting {
-  double gain = 0;       // what the squares about the means fall by
-  int32_t branches = 0;  // 0: too few levels hold enough
-  int32_t missing = 0;   // the branch of the rows without a level
+  double gain = 0;       // decrease of the sum of squares
+  int32_t branches = 0;  // 0: fewer than two levels are large enough
+  int32_t missing = 0;   // branch of the missing values
 };
 
-// Σ w (y − c) about any common centre c, and Σ w, of each branch.
+// Σ w (y − c) relative to a common centre c, and Σ w, of each branch.
 struct BranchSums {
   std::vector<double> sum, weight;
 
@@ -39,7 +40,7 @@ struct BranchSums {
     for (size_t b = 0; b < size(); ++b) each += sum[b] * sum[b] / weight[b], all += sum[b], whole += weight[b];
     return each - all * all / whole;
   }
-  // The branch whose squares rise least where rows join it, the first of equals.
+  // The branch whose sum of squares increases least if rows join it, the first one on ties.
   size_t closest(std::span<const double> joining) const {
     size_t best = 0;
     double most = 0;
@@ -53,8 +54,8 @@ struct BranchSums {
   size_t heaviest() const { return size_t(std::ranges::max_element(weight) - weight.begin()); }
 };
 
-// At least two levels hold `min_leaf`. Rows without a level go where the squares are least, into a branch of their own, or with
-// the heaviest branch, and then the column is judged by the known rows.
+// Needs at least two levels of weight `min_leaf`. Missing values go to the branch where the sum of squares is least, to
+// their own branch, or with the majority; in the last case the column is scored on its known rows.
 inline Parting part_levels(const sorted::Levels& levels, sorted::Absent absent, double min_leaf) {
   const bool has_missing = levels.size() > 0 && levels.code[0] < 0;
   BranchSums known;
@@ -66,16 +67,15 @@ inline Parting part_levels(const sorted::Levels& levels, sorted::Absent absent, 
   return {known.fall_of_squares(), int32_t(known.size()), int32_t(missing)};
 }
 
-// Regression trees with a branch for each level: numbers and ranks are cut in two by the sorted search, levels parted into all.
-// Large nodes share their columns among the threads, small ones are whole subtrees of work for one thread.
+// Growth. The columns of large nodes are shared among threads; small nodes are whole subtrees for one thread.
 
-// A node of the tree; most of them are leaves, of which there may be as many as levels.
+// A node of the tree. Most nodes are leaves, of which there may be as many as levels.
 struct MultiwayNode {
   int32_t column = -1, first = 0, branches = 0, missing = -1;
   int64_t rows = 0;
   double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0;
-  double cut = 0;                  // where the column is cut: up to here the first branch
-  std::vector<int32_t> branch_of;  // [n_levels] where the column has levels; -1: none of its rows is here
+  double cut = 0;                  // numeric: threshold, inclusive upper end of the first branch
+  std::vector<int32_t> branch_of;  // [n_levels] for a nominal column; -1: the level does not occur
 
   MultiwayNode() = default;
   explicit MultiwayNode(const sorted::Node& node)
@@ -83,7 +83,7 @@ struct MultiwayNode {
   bool is_leaf() const { return branches == 0; }
 };
 
-// The nodes depth first: the children of a node side by side, its first subtree before the next.
+// Nodes in depth-first order: the children of a node are contiguous, its first subtree comes before the next.
 inline std::vector<MultiwayNode> depth_first(std::vector<MultiwayNode>&& from) {
   std::vector<MultiwayNode> to;
   to.reserve(from.size());
@@ -127,17 +127,17 @@ class MultiwayNumbers {
   }
 
  private:
-  // A node that may be split, and its place in the tree.
+  // A node that may be split, and its index.
   struct Open {
     sorted::Node rows;
     size_t place = 0;
   };
 
-  // What a column can do for a node.
+  // Best split of a column at a node.
   struct Offer {
     double gain = 0;
-    int32_t branches = 0;  // 0: nothing
-    int32_t missing = -1;  // -1: with the heavier side
+    int32_t branches = 0;  // 0: none
+    int32_t missing = -1;  // -1: with the majority
     double cut = 0;
   };
 
@@ -170,8 +170,8 @@ class MultiwayNumbers {
     return nodes;
   }
 
-  // Makes the children of a node; tells those that may be split. None where no column is worth it. `each_column` calls a task for every
-  // column.
+  // Creates the children of a node; returns those that may be split, or none if no split is good enough. `each_column`
+  // calls a task for every column.
   std::vector<Open> split(std::vector<MultiwayNode>& nodes, const Open& open, int worker, const auto& each_column) {
     const sorted::Node& rows = open.rows;
     std::vector<Offer> offers(columns_.size());
@@ -203,8 +203,8 @@ class MultiwayNumbers {
     return {parting.gain, parting.branches, parting.missing, 0};
   }
 
-  // The column that gains most beyond rounding, the earlier of equals; -1: none gains enough. As in trees of two branches the
-  // cuts first compete among themselves.
+  // The column of maximum gain beyond rounding, the earlier one on ties; -1: none. As in binary trees, thresholds first
+  // compete among themselves.
   int32_t best(const MultiwayNode& node, std::span<const Offer> offers) const {
     const double slack = kSlack * node.risk;
     const auto most = [&](const auto& competes) {
@@ -218,9 +218,9 @@ class MultiwayNumbers {
     const bool is_enough = best >= 0 && offers[size_t(best)].gain > slack && offers[size_t(best)].gain >= settings_.min_gain;
     return is_enough ? best : -1;
   }
-  static constexpr double kSlack = 1e-12;  // of the node's sum of squares
+  static constexpr double kSlack = 1e-12;  // relative to the node's sum of squares
 
-  // Whether a column that is cut lies as its branches do: rows without a value come last.
+  // Whether the split's own numeric column is already partitioned: missing values come last.
   bool is_divided(const sorted::Node& rows, const MultiwayNode& node) const {
     if (columns_[size_t(node.column)].is_nominal()) return false;
     return node.missing > 0 || sorted::known_in(partitioned_.entries(rows, size_t(node.column))) == rows.end - rows.begin;
@@ -238,7 +238,7 @@ class MultiwayNumbers {
     }
   }
 
-  // Rows without a value for which the search found no side go with the heavier one.
+  // Missing values without a branch from the search go with the majority.
   void assign_by_cut(MultiwayNode& node, const sorted::Node& rows) {
     const ColumnView& view = columns_[size_t(node.column)];
     const auto all = partitioned_.entries(rows, size_t(node.column));
@@ -253,7 +253,7 @@ class MultiwayNumbers {
     for (const sorted::Entry entry : all.subspan(known.size())) branch_[row_of(entry)] = node.missing;
   }
 
-  // The heavier of two branches; weights add up in the order of the table.
+  // The heavier of two branches; weights are added in table order.
   int32_t heavier(const sorted::Node& rows, size_t n_below, size_t n_above) const {
     if (!target_.weight) return int32_t(n_above > n_below);
     double weight[2] = {0, 0};
@@ -262,7 +262,7 @@ class MultiwayNumbers {
     return int32_t(weight[1] > weight[0]);
   }
 
-  // Appends the children of a node; tells those that may be split.
+  // Appends the children of a node; returns those that may be split.
   std::vector<Open> measured(std::vector<MultiwayNode>& nodes, const sorted::Node& parent, std::span<const uint32_t> begin, int worker) {
     std::vector<Open> open;
     for (size_t b = 0; b + 1 < begin.size(); ++b) {
@@ -282,7 +282,7 @@ class MultiwayNumbers {
   sorted::PartitionedRows partitioned_;
   sorted::BranchAssigner assigner_;
   const std::unique_ptr<sorted::NodeSearch> search_;
-  std::vector<int32_t> branch_;  // [n_rows], at the node that holds the row
+  std::vector<int32_t> branch_;  // [n_rows], in the node that holds the row
   std::vector<sorted::PartitionBuffer> buffers_;  // [n_workers]
 };
 

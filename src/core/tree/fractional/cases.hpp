@@ -1,4 +1,4 @@
-// Weighted cases, class weights.
+// Cases of a node, which are rows with a fraction of their weight, and the class weights of cases.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -10,15 +10,13 @@
 
 namespace baytree::tree::fractional {
 
-// The cases of a node: rows, each with the part of its weight that is there.
-
-// A case of a node in the order of one numeric column.
+// A case of a node, as ordered by one numeric column.
 struct OrderedCase {
   int32_t item;  // position among the node's cases
   int32_t rank;  // of its value in the column
 };
 
-// A row at a node, with the part of its weight that is there.
+// A row at a node, with the fraction of its weight that reached the node.
 template <std::floating_point Real>
 struct Case {
   int32_t row;
@@ -26,11 +24,11 @@ struct Case {
   Real weight;
 };
 
-// The cases of one node in row order, and for each numeric column the known ones in value order.
+// The cases of one node in row order; and for each numeric column the known ones in value order.
 template <std::floating_point Real>
 struct Cases {
   std::vector<Case<Real>> all;
-  std::vector<OrderedCase> ordered;  // [n_numeric, size()]: the first known[j] of stripe j
+  std::vector<OrderedCase> ordered;  // [n_numeric, size()]: the first known[j] entries of row j
   std::vector<int32_t> known;  // [n_numeric]
   size_t size() const { return all.size(); }
   const Case<Real>& operator[](size_t i) const { return all[i]; }
@@ -47,7 +45,7 @@ Cases<Real> cases_of(std::span<const int32_t> rows, std::span<const int32_t> lab
   return cases;
 }
 
-// All cases of these rows, in the order of every numeric column.
+// Cases of all these rows, in the order of every numeric column.
 template <std::floating_point Real>
 Cases<Real> root_cases(const Training& from, std::span<const int32_t> rows) {
   Cases<Real> cases = cases_of<Real>(rows, from.label, from.weight);
@@ -64,10 +62,10 @@ Cases<Real> root_cases(const Training& from, std::span<const int32_t> rows) {
   return cases;
 }
 
-// The classes that occur among some cases, and what they weigh: the cost of a node follows from these, not from all classes.
+// Class weights, restricted to classes that occur: the cost of a node depends on these, not on all classes.
 
-// Weight per class of those that occur, ascending; the first class is always there, since groups are ordered by its share.
-// Classes that are left out weigh nothing, which changes no sum.
+// Weight of each class that occurs, ascending by class; class 0 is always included, since groups are ordered by its
+// proportion. Classes that are left out have weight 0 and change no sum.
 template <std::floating_point Sum>
 struct ClassWeights {
   std::vector<int32_t> label;
@@ -77,7 +75,7 @@ struct ClassWeights {
     const auto at = std::lower_bound(label.begin(), label.end(), wanted) - label.begin();
     return static_cast<size_t>(at) < label.size() && label[static_cast<size_t>(at)] == wanted ? weight[static_cast<size_t>(at)] : Sum(0);
   }
-  // The first class with the largest weight, and that weight.
+  // The class of maximum weight, the first one on ties.
   int32_t heaviest() const { return label.empty() ? 0 : label[heaviest_place()]; }
   Sum largest() const { return weight.empty() ? Sum(0) : weight[heaviest_place()]; }
 
@@ -85,7 +83,7 @@ struct ClassWeights {
   size_t heaviest_place() const { return static_cast<size_t>(std::max_element(weight.begin(), weight.end()) - weight.begin()); }
 };
 
-// Counts one set of cases after the other, and knows the places of classes in one of them.
+// Counts one set of cases after the other; can look up the indices of classes in one of the results.
 template <std::floating_point Sum>
 class ClassCounter {
  public:
@@ -96,7 +94,7 @@ class ClassCounter {
     return count(cases, [](const Case<Real>& it) { return it.weight; });
   }
 
-  // `weigh` gives the weight of a case.
+  // `weigh` returns the weight of a case.
   template <std::floating_point Real, std::invocable<const Case<Real>&> Weigh>
   ClassWeights<Sum> count(const Cases<Real>& cases, const Weigh& weigh) {
     ClassWeights<Sum> found;
@@ -115,7 +113,7 @@ class ClassCounter {
     return found;
   }
 
-  // Where each of these classes stands among them; other classes may not be asked for.
+  // Index of each of these classes among the counted ones; all must be present.
   std::span<const int32_t> places(std::span<const int32_t> labels) {
     for (size_t place = 0; place < labels.size(); ++place) place_[static_cast<size_t>(labels[place])] = static_cast<int32_t>(place);
     return place_;

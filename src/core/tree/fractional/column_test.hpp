@@ -1,4 +1,4 @@
-// The test that a column offers at a node, and the class weights of its branches.
+// The best test of a column at a node, and the class weights of its branches.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,9 +17,9 @@ template <std::floating_point Real>
 struct ColumnTest {
   bool is_valid = false;
   Real gain = 0, info = 0;
-  Real raw_gain = 0;      // before the charge for the choice of a cut
+  Real raw_gain = 0;      // before the penalty for the choice of a threshold
   int64_t cuts = 0;       // admissible cuts or tests compared
-  int32_t rank = -1;      // threshold: ranks up to this one go low
+  int32_t rank = -1;      // threshold: ranks up to this one go to the lower branch
   int32_t next = -1;      // threshold: the neighbouring rank above
   int32_t level = -1;     // one_level
   double cut = 0;
@@ -28,7 +28,8 @@ struct ColumnTest {
   Real ratio() const { return info > 0 ? static_cast<Real>(gain / info) : Real(0); }
 };
 
-// Class weights of the branches of one test, and of the cases without a value; of the classes that occur in the node.
+// Class weights of the branches of one test and of the cases with a missing value, for the classes that occur in the
+// node.
 template <std::floating_point Real>
 struct Branches {
   std::vector<Real> table;    // [n_branches, n_classes]
@@ -42,7 +43,7 @@ struct Branches {
 
 template <std::floating_point Real> struct Worth;
 
-// What is the same for every column of a node.
+// Values shared by all columns of a node.
 template <std::floating_point Real>
 struct NodeCases {
   const Rules& rules;
@@ -50,13 +51,13 @@ struct NodeCases {
   const XLog2XTable& x_log2_x;
   const Cases<Real>& cases;
   std::span<const Real> counts;    // of the classes that occur
-  std::span<const int32_t> place;  // [n_classes], of a class that occurs among them
+  std::span<const int32_t> place;  // [n_classes], index of a class among those that occur
   Real weight;
 
   NodeCases judged_by(const Worth<Real>& other) const { return {rules, other, x_log2_x, cases, counts, place, weight}; }
 };
 
-// Entropy of the branch weights, the cases without a value being one more branch.
+// Split information: entropy of the branch weights, with the missing values as one more branch.
 template <std::floating_point Real>
 Real info_of(const NodeCases<Real>& at, const Branches<Real>& split) {
   std::vector<Real> parts(split.weight);

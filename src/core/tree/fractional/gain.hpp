@@ -1,4 +1,4 @@
-// Gain of fractional branches; branch of missing values.
+// Gain of tests with fractional cases, by criterion; and the branch of missing values where they are not distributed.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -14,19 +14,17 @@
 
 namespace baytree::tree::fractional {
 
-// What a criterion makes of branches whose cases are fractions.
-
-// The impurities that can be followed from cut to cut.
+// Impurities that can be updated from threshold to threshold.
 enum class Rough { none, entropy, gini };
 
-// A criterion as this search asks for it.
+// A criterion, as the fractional search calls it.
 template <std::floating_point Real> struct Worth {
   // weight · impurity of class weights
   Real (*impurity)(std::span<const Real> weights, const XLog2XTable& x_log2_x);
-  // Per unit of node weight the known share of (impurity before − impurity after); of a test of significance −ln p.
+  // Known proportion times (impurity before − impurity after), per unit of node weight; for a significance test −ln p.
   Real (*gain)(const NodeCases<Real>& at, const Branches<Real>& split);
-  Rough rough = Rough::none;     // the gain is what this impurity falls
-  bool is_significance = false;  // the gain is −ln p, which does not grow with the weight
+  Rough rough = Rough::none;     // the impurity whose decrease is the gain
+  bool is_significance = false;  // the gain is −ln p, which does not scale with the weight
 };
 
 template <std::floating_point Real>
@@ -34,7 +32,7 @@ bool has_own_branch(const NodeCases<Real>& at) {
   return at.rules.missing == MissingValues::category;
 }
 
-// The weight that a test is judged by.
+// The weight that a test is scored on.
 template <std::floating_point Real>
 Real judged_weight(const NodeCases<Real>& at, const Branches<Real>& split) {
   return has_own_branch(at) ? at.weight : static_cast<Real>(at.weight - split.missing);
@@ -53,8 +51,8 @@ Real decrease(const NodeCases<Real>& at, const Branches<Real>& split) {
   return static_cast<Real>((known / at.weight) * (before - after / known));
 }
 
-// The same for levels in release 8's float32: the entropy before the test is summed in double, that of the branches in float32. Inferred from
-// the ties of its trees (docs/decisions/0010-c45-ties.md).
+// The same for levels in release 8's float32: the entropy before the test is summed in double, that of the branches in
+// float32. Inferred from the ties in its trees (docs/decisions/0010-c45-ties.md).
 inline float float_gain_of_levels(const NodeCases<float>& at, const Branches<float>& split) {
   const float known = judged_weight(at, split);
   if (has_own_branch(at) || !(known > 0)) return decrease<numeric::Entropy, float>(at, split);
@@ -65,7 +63,7 @@ inline float float_gain_of_levels(const NodeCases<float>& at, const Branches<flo
   return (known / at.weight) * (before - after / known);
 }
 
-// In the order of operations that decides Id3's ties.
+// With the order of operations that decides ties in Weka's Id3.
 template <std::floating_point Real>
 Real id3_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
   if (!(judged_weight(at, split) > 0)) return 0;
@@ -76,7 +74,7 @@ Real id3_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
   return static_cast<Real>(known / at.weight * gain);
 }
 
-// −ln p of Pearson's test that the branches have the same classes.
+// −ln p of Pearson's chi-squared test of independence of branches and classes.
 template <std::floating_point Real>
 Real pearson_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
   if (!(judged_weight(at, split) > 0)) return 0;
@@ -111,7 +109,7 @@ template <Criterion C, std::floating_point Real> Worth<Real> worth() {
 
 // The criterion of this name for numeric columns.
 template <std::floating_point Real> Worth<Real> worth_of_cuts(std::string_view measure) {
-  if (measure == "id3") return worth<Entropy, Real>();  // Id3 knows no numbers, so there are no ties of its own to follow
+  if (measure == "id3") return worth<Entropy, Real>();  // Id3 has no numeric columns, so there is no tie rule to reproduce
   return Criteria::with(measure, []<Criterion C>() { return worth<C, Real>(); });
 }
 
@@ -123,9 +121,9 @@ template <std::floating_point Real> Worth<Real> worth_of_levels(std::string_view
   return found;
 }
 
-// The branch of the cases without a value, where they are not spread over all.
+// Branch of missing values, where they are not distributed over all branches.
 
-// Weight per class of the known cases of each branch, and of the cases without a value; of the classes that occur.
+// Class weights of the known cases of each branch, and of the cases with a missing value.
 struct KnownAndAbsent {
   std::vector<double> table, absent;  // [n_branches, n_classes], [n_classes]
 };
@@ -141,7 +139,7 @@ KnownAndAbsent known_and_absent(size_t branches, size_t n_classes, std::span<con
   return sums;
 }
 
-// The heaviest branch, or the one that the cases without a value make least impure.
+// The heaviest branch, or the one that becomes least impure with the missing values.
 inline int32_t best_fitting_branch(const Rules& rules, const XLog2XTable& x_log2_x, KnownAndAbsent sums) {
   const auto impurity = worth_of_levels<double>(rules.measure).impurity;
   const std::vector<double>& absent = sums.absent;
@@ -159,7 +157,7 @@ inline int32_t best_fitting_branch(const Rules& rules, const XLog2XTable& x_log2
   return heaviest<double>(fit);
 }
 
-// Gives the cases without a value a branch of their own or the best fitting one, where the rules say so.
+// Gives missing values their own branch, or the best fitting one, if the rules say so.
 template <std::floating_point Real>
 void settle_missing(const Rules& rules, const XLog2XTable& x_log2_x, ClassCounter<Real>& classes, Node& node, const Cases<Real>& cases,
                     std::vector<int32_t>& direction) {

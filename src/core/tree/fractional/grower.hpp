@@ -1,4 +1,5 @@
-// Growth; choice of test.
+// Growth of multiway trees with fractional cases (C4.5, Quinlan 1993): a row with a missing value follows every branch
+// with a fraction of its weight; and the choice among the tests of the columns.
 #pragma once
 #include <numeric>
 #include <optional>
@@ -10,12 +11,12 @@
 
 namespace baytree::tree::fractional {
 
-// Which of the candidate tests of a node wins.
+// Choice of the best test of a node.
 
-// Gains this much below the average still pass, and gains this much below zero still are tests.
+// Tolerance: a gain this much below the average still passes, and one this much below zero is still a test.
 inline constexpr double kGainSlack = 1e-3;
 
-// The nominal columns that have too many levels to count among the others; none where all of them have.
+// Nominal columns with too many levels to count towards the average gain; none if all have too many.
 inline std::vector<bool> many_levels(std::span<const GivenColumn> columns, double total) {
   std::vector<bool> has_many;
   for (const GivenColumn& column : columns) has_many.push_back(!column.is_numeric() && std::max(column.levels, 2) >= 0.3 * total);
@@ -23,7 +24,7 @@ inline std::vector<bool> many_levels(std::span<const GivenColumn> columns, doubl
   return has_many;
 }
 
-// The average gain of the tests that count: nominal columns with very many levels would raise it unfairly.
+// Average gain of the tests that count: nominal columns with very many levels would raise it too much.
 template <std::floating_point Real>
 std::optional<Real> average_gain(std::span<const ColumnTest<Real>> tests, const std::vector<bool>& has_many_levels) {
   Real sum = 0;
@@ -37,7 +38,7 @@ std::optional<Real> average_gain(std::span<const ColumnTest<Real>> tests, const 
   return static_cast<Real>(sum / static_cast<double>(counted));
 }
 
-// The best gain ratio among tests of at least average gain; the earlier column wins ties. -1 = no test.
+// The best gain ratio among tests of at least average gain; the earlier column wins ties. -1: no test.
 template <std::floating_point Real>
 int32_t best_by_ratio(std::span<const ColumnTest<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules, double least) {
   const auto average = rules.gated ? average_gain(tests, has_many_levels) : std::optional<Real>(Real(0));
@@ -69,8 +70,6 @@ int32_t best_by_gain(std::span<const ColumnTest<Real>> tests, const Rules& rules
   return best;
 }
 
-// Grows multiway trees in which a row without a value goes down every branch with a fraction of its weight.
-
 template <std::floating_point Real>
 class FractionalGrower {
  public:
@@ -82,7 +81,7 @@ class FractionalGrower {
     tree_.n_classes = training.n_classes;
   }
 
-  // The full tree of these rows; nothing is collapsed or pruned yet.
+  // The full tree of these rows, before collapsing and pruning.
   Growth grow(std::span<const int32_t> rows) {
     tree_.append(1);
     Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases<Real>(from_, rows), -1, {}};
@@ -97,7 +96,7 @@ class FractionalGrower {
     return std::move(tree_);
   }
 
-  // One candidate of one node, for the trace.
+  // A candidate test of a node, for the trace.
   struct Tried {
     int32_t node, column;
     double gain, raw_gain, info;
@@ -109,13 +108,13 @@ class FractionalGrower {
   struct Pending {
     int32_t id;
     int64_t depth;
-    std::vector<bool> is_used;  // nominal columns tested above
+    std::vector<bool> is_used;  // nominal columns tested by ancestors
     Cases<Real> cases;
     int32_t column;        // its best test
     ColumnTest<Real> test;
   };
 
-  // Depth first; where leaves are rationed, the node whose test gains most.
+  // Depth first; if the number of leaves is limited, best first.
   Pending take_next() {
     auto next = waiting_.end() - 1;
     if (rules_.max_leaves >= 0)
@@ -127,7 +126,7 @@ class FractionalGrower {
     return taken;
   }
 
-  // Counts the cases of a new node. True if it is worth looking for a test.
+  // Counts the cases of a new node. Returns whether it may be split.
   bool count(int32_t id, const Cases<Real>& cases) {
     const ClassWeights<Real> counts = classes_.count(cases);
     const Real weight = std::accumulate(counts.weight.begin(), counts.weight.end(), Real(0)), largest = counts.largest();
@@ -140,7 +139,7 @@ class FractionalGrower {
     return largest < weight && weight >= 2 * rules_.min_side - 1e-5 && weight >= rules_.min_split;
   }
 
-  // Looks for the best test of a node and keeps the node if there is one.
+  // Finds the best test of a node and queues the node if there is one.
   void wait_with_best_test(Pending&& pending) {
     if (rules_.max_depth >= 0 && pending.depth >= rules_.max_depth) return;
     const auto [present, counts] = tree_.template kept<Real>(static_cast<size_t>(pending.id));
@@ -171,7 +170,7 @@ class FractionalGrower {
         tried_.push_back({node, static_cast<int32_t>(j), tests[j].gain, tests[j].raw_gain, tests[j].info, tests[j].cuts});
   }
 
-  // Where each case goes: a branch, or -1 = no value.
+  // Branch of each case; -1 for a missing value.
   std::vector<int32_t> directions(const Cases<Real>& cases, const Node& node, const ColumnTest<Real>& test) const {
     std::vector<int32_t> direction(cases.size(), -1);
     if (node.test == Test::threshold) {
@@ -232,7 +231,7 @@ class FractionalGrower {
   const Rules& rules_;
   const Worth<Real> worth_, worth_of_cuts_;
   Workers& workers_;
-  Workers& alone_;  // small nodes are not worth a thread
+  Workers& alone_;  // for small nodes, which are not worth a second thread
   const bool traces_;
   const XLog2XTable x_log2_x_;
   std::vector<LevelIndex> level_index_;

@@ -1,4 +1,4 @@
-// A multiway tree while it is grown and pruned: nodes in a flat list, children consecutive and after their parent.
+// A multiway tree during growth and pruning: nodes in a flat list, children consecutive and after their parent.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -17,15 +17,15 @@ struct Node {
   int32_t column = -1;
   int32_t first = -1;         // first child
   int32_t branches = 0;
-  int32_t label = 0;          // the class it gives
+  int32_t label = 0;          // predicted class
   int32_t level = -1;         // one_level: this level goes to the first branch
   int64_t group = -1;         // groups: start of its level -> branch map
   int32_t levels = 0;         // of the column, unless the test is a threshold
-  int32_t origin = -1;        // its place when it was grown
-  int32_t missing = -1;       // the branch of rows without a value; -1 = all branches by their share
+  int32_t origin = -1;        // its index in the unpruned tree
+  int32_t missing = -1;       // branch of missing values; -1: all branches, in proportion to their weights
   double cut = 0;             // threshold: value <= cut goes to the first branch
   double weight = 0;
-  int64_t rows = 0;           // cases, whatever their weight
+  int64_t rows = 0;           // number of cases, whatever their weights
   double gain = 0, ratio = 0;
   double errors = 0;
   int64_t counted = 0;        // start of its class weights
@@ -33,7 +33,7 @@ struct Node {
   bool is_leaf() const { return test == Test::none; }
 };
 
-// A threshold with bounds: in between, a row follows both branches, half of it each at the middle.
+// A soft threshold with bounds: in between, a row follows both branches, with half of its weight each at the middle.
 struct SoftCut {
   double low = 0, mid = 0, high = 0;
 
@@ -44,7 +44,7 @@ struct SoftCut {
   }
 };
 
-// What the cases of a class weigh in a node.
+// Weight of a class in a node.
 struct ClassWeight {
   int32_t label;
   double weight;
@@ -52,10 +52,10 @@ struct ClassWeight {
 
 struct Growth {
   std::vector<Node> node;
-  std::vector<ClassWeight> counts;  // of the nodes, in any order; those of a node ascend by class
-  std::vector<int32_t> branch_of;  // level -> branch maps of grouped tests, one after the other
+  std::vector<ClassWeight> counts;  // of all nodes, in any order; within a node ascending by class
+  std::vector<int32_t> branch_of;  // level -> branch maps of grouped tests, concatenated
   size_t n_classes = 0;
-  std::vector<SoftCut> soft;       // [n_nodes] where thresholds are soft, otherwise none
+  std::vector<SoftCut> soft;       // [n_nodes] if thresholds are soft, else empty
 
   std::span<ClassWeight> counts_of(size_t id) { return {counts.data() + node[id].counted, static_cast<size_t>(node[id].n_counted)}; }
   std::span<const ClassWeight> counts_of(size_t id) const {
@@ -67,7 +67,7 @@ struct Growth {
     return found != all.end() && found->label == label ? found->weight : 0.0;
   }
 
-  // Keeps the class weights of a node, in the place of those that it had where they are not more.
+  // Stores the class weights of a node, in place of the previous ones if these are not fewer.
   template <std::floating_point Sum> void keep(size_t id, const ClassWeights<Sum>& found) {
     Node& it = node[id];
     if (found.label.size() > static_cast<size_t>(it.n_counted)) {
@@ -106,7 +106,7 @@ struct Growth {
   }
 };
 
-// The first class with the largest weight.
+// The class of maximum weight, the first one on ties.
 template <std::floating_point Real>
 int32_t heaviest(std::span<const Real> counts) {
   size_t best = 0;
@@ -115,7 +115,7 @@ int32_t heaviest(std::span<const Real> counts) {
   return static_cast<int32_t>(best);
 }
 
-// The tree without the nodes that nothing points to any more, in breadth-first order.
+// The tree without unreachable nodes, in breadth-first order.
 inline Growth compact(const Growth& from) {
   Growth to;
   to.n_classes = from.n_classes;

@@ -1,4 +1,5 @@
-// Levels: each, one, groups; best test of a column.
+// Tests of a nominal column: one branch per level, one level against the rest, or groups of levels; and the best test
+// of any column.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,15 +11,14 @@
 
 namespace baytree::tree::fractional {
 
-// Tests of a nominal column: a branch for each level, or one level against the rest.
-
-// Room for counting a column's levels without a table as long as the column has levels.
+// Maps levels to rows of a small table, so that counting does not need a table of all levels.
 struct LevelIndex {
-  std::vector<int32_t> row_of;   // level -> row of the table, -1 = not met
-  std::vector<int32_t> present;  // levels met, ascending once counted
+  std::vector<int32_t> row_of;   // level -> row of the table, -1: not seen
+  std::vector<int32_t> present;  // levels seen, ascending after counting
 };
 
-// Class weights of the levels that occur among the cases, in level order, summed in `Sum`; k classes occur, each at its place.
+// Class weights of the levels that occur among the cases, in level order, summed in `Sum`, for the k classes that
+// occur.
 template <std::floating_point Sum, std::floating_point Real>
 Branches<Sum> tabulate(const Cases<Real>& cases, size_t k, std::span<const int32_t> place, std::span<const int32_t> code, int32_t levels,
                        LevelIndex& index) {
@@ -51,7 +51,7 @@ Branches<Sum> tabulate(const Cases<Real>& cases, size_t k, std::span<const int32
   return split;
 }
 
-// One branch for each level.
+// One branch per level.
 template <std::floating_point Real>
 ColumnTest<Real> each_level(const NodeCases<Real>& at, const Branches<Real>& split, int32_t levels) {
   ColumnTest<Real> test;
@@ -77,7 +77,7 @@ Branches<Real> against_rest(const Branches<Real>& split, size_t b) {
   return two;
 }
 
-// The level whose test against the rest has the best gain ratio, the first on ties.
+// The level whose test against the rest has the best gain ratio; the first one wins ties.
 template <std::floating_point Real>
 ColumnTest<Real> best_level(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const int32_t> present) {
   ColumnTest<Real> best;
@@ -99,9 +99,9 @@ ColumnTest<Real> best_level(const NodeCases<Real>& at, const Branches<Real>& spl
   return best;
 }
 
-// Groups of levels: pairs of groups are united as long as the gain ratio of the column does not fall.
+// Groups of levels: greedy merging of pairs as long as the gain ratio of the column does not decrease.
 
-// Levels united so far. Levels that hardly occur are put aside and share one last branch.
+// Merged levels. Very rare levels are set aside and share one last branch.
 struct LevelGroups {
   std::vector<std::vector<int32_t>> levels;
   std::vector<std::vector<double>> counts;  // [n_groups][n_classes]
@@ -109,7 +109,7 @@ struct LevelGroups {
   std::vector<double> aside_counts;  // of the levels put aside
   size_t size() const { return levels.size(); }
 
-  // The union stays in the place of the earlier group.
+  // The union takes the position of the earlier group.
   void unite(size_t a, size_t b) {
     levels[a].insert(levels[a].end(), levels[b].begin(), levels[b].end());
     for (size_t c = 0; c < counts[a].size(); ++c) counts[a][c] += counts[b][c];
@@ -120,9 +120,9 @@ struct LevelGroups {
   }
 };
 
-inline constexpr double kAside = 0.5;          // weight up to which a level is put aside
-inline constexpr double kSameShare = 1e-3;     // class shares closer than this are the same
-inline constexpr size_t kMaxGroups = 64;       // beyond it only neighbours by class share are united
+inline constexpr double kAside = 0.5;          // weight up to which a level is set aside
+inline constexpr double kSameShare = 1e-3;     // proportions closer than this are equal
+inline constexpr size_t kMaxGroups = 64;       // for more groups only neighbours by class proportion are merged
 
 inline bool have_same_shares(const LevelGroups& groups, size_t a, size_t b) {
   for (size_t c = 0; c < groups.counts[a].size(); ++c)
@@ -138,7 +138,7 @@ inline void unite_same_shares(LevelGroups& groups) {
     }
 }
 
-// Keeps the pair search small: the order by the share of the first class is cut into runs.
+// Limits the pair search: the order by the proportion of the first class is cut into runs.
 inline void unite_neighbours(LevelGroups& groups, size_t most = kMaxGroups) {
   if (groups.size() <= most) return;
   std::vector<size_t> order(groups.size());
@@ -161,7 +161,7 @@ inline void unite_neighbours(LevelGroups& groups, size_t most = kMaxGroups) {
   groups = std::move(fewer);
 }
 
-// Each level alone; those of a weight up to `aside` are put aside.
+// One group per level; levels of weight up to `aside` are set aside.
 template <std::floating_point Real>
 LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> present, double aside) {
   LevelGroups groups;
@@ -194,7 +194,7 @@ Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& spli
   return united;
 }
 
-// A test of groups of levels, by greedy pairing.
+// Greedy merging of levels into groups, scored by the gain ratio.
 template <std::floating_point Real>
 ColumnTest<Real> best_groups(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const int32_t> present, int32_t levels) {
   LevelGroups groups = single_levels(split, present, kAside);
@@ -239,7 +239,7 @@ ColumnTest<Real> best_groups(const NodeCases<Real>& at, const Branches<Real>& sp
   return test;
 }
 
-// Forgets the levels that a test above on the same column has assigned elsewhere, and a last branch left without any.
+// Removes the levels that an ancestor on the same column sends to another branch, and a last branch without levels.
 inline void drop_excluded_levels(Growth& tree) {
   std::vector<int32_t> parent(tree.node.size(), -1);
   for (size_t id = 0; id < tree.node.size(); ++id) {
@@ -274,7 +274,7 @@ ColumnTest<Real> best_test_of_known(const NodeCases<Real>& at, const Worth<Real>
   return each_level(at, split, given.levels);
 }
 
-// Where missing values have a branch of their own, it counts.
+// A branch of missing values counts as one.
 template <std::floating_point Real>
 ColumnTest<Real> best_test(const NodeCases<Real>& at, const Worth<Real>& of_cuts, const Training& from, size_t column, LevelIndex& index) {
   ColumnTest<Real> test = best_test_of_known(at, of_cuts, from, column, index);

@@ -4,8 +4,8 @@
 
 namespace baytree::tree::fractional {
 
-// Class weights below and above a moving cut. The sums are the convention's; `roughly` follows them in double, so
-// that the convention's own arithmetic is needed only for cuts that could be the best.
+// Class weights below and above a moving threshold. Sums use the precision of the convention; `roughly` tracks the
+// impurity in double, so that the exact arithmetic is needed only for thresholds that could be the best.
 template <std::floating_point Real>
 class Sides {
  public:
@@ -24,7 +24,7 @@ class Sides {
     if (label != moved_) settle();
     moved_ = label;
   }
-  // Brings the sums up to date: cases of one class that follow each other are added up first.
+  // Updates the sums: consecutive cases of one class are added in one step.
   void settle() {
     if (moved_ < 0) return;
     const double low = term(low_[moved_]), high = term(high_[moved_]);
@@ -35,11 +35,11 @@ class Sides {
     moved_ = -1;
   }
   Real below() const { return below_; }
-  // Σ x log2 x of all class weights, which those of two sides never exceed; 0 where it is not followed.
+  // Σ x log2 x of all class weights, an upper bound of those of both sides; 0 if not tracked.
   double terms() const { return low_sum_ + high_sum_; }
   std::span<const Real> low() const { return low_; }
   std::span<const Real> high() const { return high_; }
-  // The impurity that is left, in units of weight; both sides hold something.
+  // Remaining impurity, in units of weight; both sides are non-empty.
   double roughly(Real known) {
     settle();
     const double below = below_, above = known - below_;
@@ -56,10 +56,10 @@ class Sides {
   std::vector<double> low_term_, high_term_;
   double low_sum_ = 0, high_sum_ = 0;
   Real below_ = 0;
-  int32_t moved_ = -1;  // the class whose terms are not up to date
+  int32_t moved_ = -1;  // class whose terms are not up to date
 };
 
-// The weight that each side must hold.
+// The minimum weight of each side.
 template <std::floating_point Real>
 Real smallest_side(const Rules& rules, Real known, size_t n_classes) {
   if (!rules.quinlan_sides) return static_cast<Real>(rules.min_side);
@@ -68,7 +68,7 @@ Real smallest_side(const Rules& rules, Real known, size_t n_classes) {
   return share > 25 ? Real(25) : share;
 }
 
-// A value between two neighbours, never the upper one.
+// A value between two neighbours, never equal to the upper one.
 template <std::floating_point Real>
 double halfway(double low, double high) {
   const Real a = static_cast<Real>(low), b = static_cast<Real>(high);
@@ -102,8 +102,8 @@ bool are_whole(const Cases<Real>& cases) {
   return std::all_of(cases.all.begin(), cases.all.end(), [](const Case<Real>& it) { return it.weight == std::floor(it.weight); });
 }
 
-// Twice the most that rounding can move a gain by an impurity. Each of k classes on both sides is one addition to a sum that is at most
-// `terms`; where weights are fractions, the weights themselves are rounded, too, and terms are up to n·log2 n.
+// Twice the maximum rounding error of a gain. Each of k classes on both sides is one addition to a sum of at most
+// `terms`; fractional weights are themselves rounded, and then terms are up to n·log2 n.
 template <std::floating_point Real>
 double rounding_of_gain(const NodeCases<Real>& at, size_t n_sorted, double terms) {
   const auto k = static_cast<double>(at.counts.size()), weight = static_cast<double>(at.weight), log = std::log2(2 + weight);
@@ -112,9 +112,9 @@ double rounding_of_gain(const NodeCases<Real>& at, size_t n_sorted, double terms
   return in_double + static_cast<double>(std::numeric_limits<Real>::epsilon()) * added;
 }
 
-// The cuts that leave enough on both sides, in order, and what they gain roughly.
+// Thresholds with enough weight on both sides, in order, and their approximate gains.
 struct PossibleCuts {
-  std::vector<size_t> place;  // of the last case on the lower side
+  std::vector<size_t> place;  // index of the last case on the lower side
   std::vector<double> gain;
 };
 
@@ -137,9 +137,10 @@ PossibleCuts possible_cuts(const NodeCases<Real>& at, const Branches<Real>& spli
   return cuts;
 }
 
-// The cut with the largest gain, the lowest on ties; then charged for having been chosen among many. `measured` are the values of
-// the ranks, of which neighbours must be more than a gap apart. Only cuts that are roughly as good as the best are judged in the
-// arithmetic of the convention; where gains within a tolerance tie, all those that are as good as the best before them.
+// The threshold of maximum gain, the lowest on ties; then penalised for the choice among many. `measured` are the
+// values of the ranks; neighbours must differ by more than a minimum gap. Only thresholds whose approximate gain is
+// close to the maximum are scored in the arithmetic of the convention; if gains tie within a tolerance, also all those
+// that are as good as the best before them.
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::span<const double> measured, double gap,
                           std::span<const OrderedCase> sorted) {
@@ -178,7 +179,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
   if (!best.is_valid) return best;
   split.weight = {best_low, static_cast<Real>(known - best_low)};
   best.info = info_of(at, split);
-  // The charge is rounded before it is taken off: it decides ties with tests that are charged less.
+  // The penalty is rounded before it is subtracted: this decides ties with tests of smaller penalties.
   if (rules.mdl) best.gain -= static_cast<Real>(std::log2(static_cast<double>(best.cuts)) / at.weight);
   if (rules.mdl && !rules.greater(best.gain, 0)) best.is_valid = false;
   return best;
@@ -190,14 +191,14 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column,
   return best_cut(at, known_part(at.cases, at.counts, at.place, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
 }
 
-// The largest training value that is not above the middle of two neighbours, by rank.
+// The largest training value that is not above the midpoint of two neighbours, by rank.
 inline int32_t rank_below_middle(const RankedColumn& column, int32_t low, int32_t high) {
   const double a = column.measured[low], b = column.measured[high];
   const double middle = column.is_single ? halfway<float>(a, b) : halfway<double>(a, b);
   return static_cast<int32_t>(std::upper_bound(column.measured.begin(), column.measured.end(), middle) - column.measured.begin()) - 1;
 }
 
-// Where the winning cut lies: at the largest training value not above the middle, or in the middle itself.
+// The threshold of the winning cut: the largest training value not above the midpoint, or the midpoint itself.
 template <std::floating_point Real>
 void place_cut(ColumnTest<Real>& test, const RankedColumn& column, bool midpoint) {
   if (midpoint) {

@@ -1,4 +1,5 @@
-// Sends the cases of a node down its branches and keeps every column in order: nothing is sorted twice.
+// Partition of the cases of a node among its branches, preserving the order of every column, so that nothing is sorted
+// again.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,30 +9,31 @@
 
 namespace baytree::tree::fractional {
 
-// A test that would need more memory than is sensible: its column has too many levels.
+// A test that would need too much memory, because its column has too many levels.
 struct TooManyBranches {
   int32_t column;
 };
 
-// One branch per level, or one fraction per branch, can be out of all proportion to the rows.
+// Rejects tests whose branches, or fractions per branch, are out of proportion to the rows.
 inline void refuse_explosion(int32_t column, size_t nodes, size_t rows, size_t branches, std::span<const int32_t> direction) {
   constexpr size_t kNodes = 1 << 22, kFractions = 1 << 27;
   const auto spread = static_cast<size_t>(std::count(direction.begin(), direction.end(), -1));
   if (nodes + branches > kNodes + 4 * rows || spread * branches > kFractions) throw TooManyBranches{column};
 }
 
-// The cases of each branch. A case without a branch is in every branch that has a known case, in its share.
+// The cases of each branch. A case without a branch is in every branch that has a known case, in proportion to its
+// known weight.
 template <std::floating_point Real>
 class Partition {
  public:
-  // `otherwise` are the shares to take where no case has a known value.
+  // `otherwise` are the proportions to use if no case has a known value.
   Partition(const Cases<Real>& parent, std::span<const int32_t> direction, std::vector<Real> otherwise)
       : parent_(parent), direction_(direction), children(otherwise.size()), known(otherwise.size()), share(otherwise.size()), place_(parent.size()) {
     weigh(otherwise);
     deal();
   }
 
-  // By shares that are known already; a branch of share 0 gets no case without a value.
+  // With known proportions; a branch of proportion 0 gets no missing values.
   Partition(const Cases<Real>& parent, std::span<const int32_t> direction, std::vector<Real> known_weight, std::vector<Real> shares)
       : parent_(parent), direction_(direction), children(shares.size()), known(std::move(known_weight)), share(std::move(shares)), place_(parent.size()) {
     for (size_t b = 0; b < share.size(); ++b)
@@ -39,7 +41,7 @@ class Partition {
     deal();
   }
 
-  // Carries the value orders over to the branches that will be split again.
+  // Derives the value orders of the branches that will be split again.
   void order(std::span<const size_t> open, Workers& workers) {
     const size_t stripes = parent_.known.size();
     std::vector<int32_t> open_at(children.size(), -1);
@@ -59,7 +61,7 @@ class Partition {
  public:
   std::vector<Cases<Real>> children;
   std::vector<Real> known;  // [n_branches], weight of the cases with a value
-  std::vector<Real> share;  // [n_branches], of all known weight
+  std::vector<Real> share;  // [n_branches], proportion of the known weight
 
  private:
   void weigh(const std::vector<Real>& otherwise) {
@@ -112,8 +114,8 @@ class Partition {
   }
 
   std::vector<size_t> reached_;         // branches with a known case
-  std::vector<int32_t> place_;          // [n_cases], place in its branch, or start of its places in spread_place_
-  std::vector<int32_t> spread_place_;   // places of the cases without a branch, one per reached branch
+  std::vector<int32_t> place_;          // [n_cases], index in its branch, or start of its indices in spread_place_
+  std::vector<int32_t> spread_place_;   // indices of the cases without a branch, one per reached branch
 };
 
 }  // namespace baytree::tree::fractional

@@ -1,4 +1,4 @@
-// The points in which the tree algorithms of this family differ, as values.
+// Options in which the tree algorithms of the C4.5 family differ.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,20 +20,20 @@ struct Rules {
   MissingValues missing = MissingValues::spread;
   bool by_ratio = true;         // gain ratio among tests of at least average gain; otherwise the largest gain
   bool binary = false;          // nominal tests: one level against the rest
-  bool grouped = false;         // nominal tests: levels united into groups
-  bool mdl = true;              // charge log2(number of cuts) to a numeric test
-  bool midpoint = false;        // cut half-way instead of at a value of the training rows
-  bool quinlan_sides = true;    // each side of a cut holds 10 % of an average class, at least min_side, at most 25;
+  bool grouped = false;         // nominal tests: levels merged into groups
+  bool mdl = true;              // subtract log2(number of thresholds) / weight from the gain of a numeric test
+  bool midpoint = false;        // threshold half-way between neighbours instead of at a training value
+  bool quinlan_sides = true;    // minimum weight of each side: 10 % of the average class, at least min_side, at most 25;
                                 // neighbouring values are 1e-5 apart
-  bool gated = true;            // by ratio: only tests of at least average gain
+  bool gated = true;            // gain ratio: only tests of at least average gain
   bool zero_ratio_wins = true;  // a test of ratio 0 may be chosen
   double min_side = 2;
   double tolerance = 0;  // a > b means a - b > tolerance
   double min_info = 0;
-  double zero_gain = 0;  // a gain up to here is none
-  double min_gain = 0;   // a split must gain more than this per unit of all weight; for chi², −ln p
+  double zero_gain = 0;  // gains up to this are 0
+  double min_gain = 0;   // minimum gain per unit of total weight; for a chi-squared test, minimum −ln p
   double min_split = 0, min_impurity = 0;
-  double total = 0;                         // weight of all rows, the base of the many-levels rule
+  double total = 0;                         // weight of all rows, for the rule on columns of many levels
   int64_t max_depth = -1, max_leaves = -1;  // -1 = no limit
 
   bool greater(double a, double b) const { return tolerance > 0 ? a - b > tolerance : a > b; }

@@ -1,4 +1,4 @@
-// The rows a fractional tree grows from, its numeric columns ranked once.
+// Training columns of a fractional tree; numeric columns are ranked once.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,26 +11,26 @@
 
 namespace baytree::tree::fractional {
 
-// A column as the table gives it: numbers with NaN, or codes with -1 below `levels`.
+// A column of the table: doubles with NaN, or codes below `levels` with -1.
 struct GivenColumn {
   std::span<const double> value;
   std::span<const int32_t> code;
   int32_t levels = 0;
-  bool is_ordered = false;  // levels that are cut between neighbours; only C5.0 knows of it
+  bool is_ordered = false;  // levels that are split between neighbours; only C5.0 uses it
   bool is_numeric() const { return levels == 0; }
 };
 
-// A numeric column by rank. `measured` are the distinct values as the convention sees them.
+// A numeric column by rank. `measured` are the distinct values in the precision of the convention.
 struct RankedColumn {
   std::vector<double> distinct;  // ascending, as given
   std::vector<double> measured;
   std::vector<int32_t> rank;   // [n_rows], -1 = missing
-  std::vector<int32_t> order;  // rows with a value, ascending by value, then by row
+  std::vector<int32_t> order;  // rows with a known value, ascending by value, then by row
   double min_gap = 0;
   bool is_single = false;  // measured in float32
 };
 
-// float32 is used only where it tells all values of the column apart: otherwise it would forget a difference.
+// float32 is used only if it distinguishes all values of the column.
 inline bool measure_in_single(RankedColumn& column) {
   std::vector<double> rounded(column.distinct);
   for (double& value : rounded) value = static_cast<double>(static_cast<float>(value));
@@ -42,7 +42,7 @@ inline bool measure_in_single(RankedColumn& column) {
   return true;
 }
 
-// Quinlan's smallest gap between neighbouring values. It means nothing to a column whose values all lie within 1e-3.
+// Quinlan's minimum gap between neighbouring values; not applied if all values lie within 1e-3.
 inline double smallest_gap(const std::vector<double>& distinct) {
   return distinct.size() > 1 && distinct.back() - distinct.front() >= 1e-3 ? 1e-5 : 0;
 }
@@ -76,7 +76,7 @@ inline RankedColumn rank_column(std::span<const double> value, bool single) {
 struct Training {
   std::vector<GivenColumn> columns;
   std::vector<RankedColumn> ranked;  // of the numeric columns, in order
-  std::vector<int32_t> stripe;       // [n_columns], place in `ranked`; -1 = nominal
+  std::vector<int32_t> stripe;       // [n_columns], index in `ranked`; -1: nominal
   std::span<const int32_t> label;    // [n_rows]
   std::span<const double> weight;    // [n_rows]
   size_t n_classes = 0;

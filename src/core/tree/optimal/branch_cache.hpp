@@ -1,4 +1,4 @@
-// What is known of parts of the table already: branches that ask the same in another order hold the same rows.
+// Cache of solved branches: the same tests in another order lead to the same rows.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -7,21 +7,21 @@
 
 namespace baytree::tree::optimal {
 
-// The tests on the way to a node, each with its answer, ascending; none where there are too many to be written down.
+// The tests on the path to a node with their outcomes, ascending; empty if there are too many to be encoded.
 class Branch {
  public:
   static constexpr std::size_t most = 7;
 
   Branch with(std::size_t test, bool holds) const {
     Branch longer = *this;
-    const std::size_t step = 2 * test + (holds ? 2 : 1);  // 0 is an empty place
+    const std::size_t step = 2 * test + (holds ? 2 : 1);  // 0 is an empty slot
     if (!is_known_ || size_ == most || step > 0xFFFF) return longer.is_known_ = false, longer;
     std::size_t place = longer.size_++;
     for (; place && longer.steps_[place - 1] > step; --place) longer.steps_[place] = longer.steps_[place - 1];
     longer.steps_[place] = std::uint16_t(step);
     return longer;
   }
-  // One step is the same in any order, so there is nothing to look up.
+  // A single test has only one order, so there is nothing to look up.
   bool is_worth_keeping() const { return is_known_ && size_ > 1; }
 
   struct Key {
@@ -41,11 +41,11 @@ class Branch {
   bool is_known_ = true;
 };
 
-// What the best tree of a branch costs, or at least costs.
+// Cost of the best tree of a branch, or a lower bound.
 struct Known {
   std::int64_t lower = 0;
   bool is_exact = false;
-  std::int32_t shape = -1;  // of the best tree where that is kept
+  std::int32_t shape = -1;  // of the best tree, if stored
   bool has_shape = false;
 };
 
@@ -61,7 +61,7 @@ class Seen {
   }
 
  private:
-  static constexpr std::size_t most = 1 << 22;  // beyond it nothing new is kept, which costs time alone
+  static constexpr std::size_t most = 1 << 22;  // beyond this nothing is added, which only costs time
   struct Hash {
     std::size_t operator()(const Branch::Key& key) const {
       std::uint64_t mixed = key.half[0] * 0x9E3779B97F4A7C15u ^ (key.half[1] + 0x632BE59BD9B4E019u) * 0xD6E8FEB86659FD93u;

@@ -1,6 +1,6 @@
-// The best tree of depth two over some rows, from pairs of tests alone (Demirović et al. 2022, MurTree).
+// Optimal tree of depth two from the counts of pairs of tests (MurTree, Demirović et al. 2022).
 //
-// For each first test, the best second test below either branch is a minimum over the other tests; no row is looked at.
+// For each first test, the best second test of either branch is a minimum over the other tests; no row is read.
 #pragma once
 #include <optional>
 
@@ -8,15 +8,15 @@
 
 namespace baytree::tree::optimal {
 
-// What a mistake of one unit of weight costs, and what a leaf costs.
+// Cost of an error of one unit of weight, and of a leaf.
 struct Prices {
   std::int64_t mistake, leaf;
 };
 
-// A part of a tree: tests by their place in a list, -1 where there is a leaf.
+// A node of a tree: index of its test in the list of tests, -1 for a leaf.
 struct Shape {
   std::int32_t test = -1;
-  std::int32_t low = -1, high = -1;  // places of the shapes below, where the test does not hold and where it does; -1: a leaf
+  std::int32_t low = -1, high = -1;  // indices of the children, where the test does not hold and where it does; -1: a leaf
 };
 
 template <std::signed_integral Count> class TwoLevels {
@@ -25,20 +25,20 @@ template <std::signed_integral Count> class TwoLevels {
       : tests_(tests), classes_(classes), prices_(prices), least_(least), stride_(padded(tests)),
         single_(classes * stride_), total_(classes), room_(classes * stride_), low_(stride_), high_(stride_), cost_(tests) {}
 
-  // Judges the rows of `all`, without those of `minus` where it is given.
+  // Evaluates the rows of `all`, without those of `minus` if given.
   void judge(const PairTable<Count>& all, const PairTable<Count>* minus) {
     read(all, minus);
     test_pair_loops().of<Count>().judge(pairs_, {single_.data(), total_.data(), least_, room_.data(), low_.data(), high_.data()});
     for (std::size_t i = 0; i < tests_; ++i) cost_[i] = cost_of(i);
   }
-  // The same of trees of one test.
+  // The same for trees with a single test.
   void judge_one_level(const PairTable<Count>& all) {
     read(all, nullptr);
     std::fill(low_.begin(), low_.end(), never<Count>), std::fill(high_.begin(), high_.end(), never<Count>);
     for (std::size_t i = 0; i < tests_; ++i) cost_[i] = cost_of(i);
   }
 
-  // The first test of the best tree, -1 where that is a leaf; of equals the earliest.
+  // First test of the best tree, -1 for a leaf; the earliest on ties.
   std::int32_t test() const {
     std::int64_t best = leaf_cost();
     std::int32_t found = -1;
@@ -49,11 +49,11 @@ template <std::signed_integral Count> class TwoLevels {
     const std::int32_t found = test();
     return found < 0 ? leaf_cost() : cost_[std::size_t(found)];
   }
-  // Of the best tree that begins with a test; `unreached` where a branch would be too small.
+  // Cost of the best tree with this first test; `unreached` if a branch would be too small.
   std::int64_t cost(std::size_t first) const { return cost_[first]; }
   static constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max() / 4;
 
-  // The best tree, appended to shapes: its place, -1 for a leaf.
+  // Appends the best tree to shapes; returns its index, -1 for a leaf.
   std::int32_t shape(std::vector<Shape>& shapes) const {
     const std::int32_t first = test();
     if (first < 0) return -1;
@@ -77,7 +77,7 @@ template <std::signed_integral Count> class TwoLevels {
   }
   std::int64_t price(Count error, std::int64_t leaves) const { return prices_.mistake * std::int64_t(error) + prices_.leaf * leaves; }
 
-  // The error of the rows where test i holds, or does not, as one leaf; none where they weigh too little.
+  // Error of the rows where test i holds (or does not) as a single leaf; empty if their weight is too small.
   std::optional<Count> leaf_error(std::size_t i, bool holds) const {
     Count all = 0, most = 0;
     for (std::size_t c = 0; c < classes_; ++c) {
@@ -96,7 +96,7 @@ template <std::signed_integral Count> class TwoLevels {
     return low && high ? branch_cost(i, false, *low) + branch_cost(i, true, *high) : unreached;
   }
 
-  // The second test below a branch of the first, appended to shapes; -1 where a leaf costs no more.
+  // Second test of a branch of the first, appended to shapes; -1 if a leaf costs no more.
   std::int32_t second(std::size_t i, bool holds, std::vector<Shape>& shapes) const {
     const Count error = *leaf_error(i, holds), least = holds ? high_[i] : low_[i];
     if (!is_split(i, holds) || price(error, 1) <= price(least, 2)) return -1;

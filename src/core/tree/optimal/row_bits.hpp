@@ -1,4 +1,4 @@
-// Rows as bits; additive pair counts.
+// Rows as bits of their tests, and additive counts of pairs of tests.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -17,10 +17,11 @@ namespace baytree::tree::optimal {
 
 // Rows as bits, so that rows in which two tests hold are counted 64 at a time.
 //
-// Rows of one class and one weight are a group; a row of many different weights is in several, one for each binary digit of its
-// weight. A row's place in a group is a cell. Every count is Σ over groups of unit · cells: whole numbers, and so exact.
+// Rows of one class and one weight form a group; if there are many different weights, a row is in several groups, one
+// per binary digit of its weight. A row of a group is a cell. Every count is Σ over groups of unit · cells, in
+// integers, and so exact.
 
-// Bit i of word j becomes bit j of word i.
+// Transposes a 64 × 64 bit matrix.
 inline void transpose(std::uint64_t (&word)[64]) {
   std::uint64_t mask = 0x00000000FFFFFFFFu;
   for (unsigned half = 32; half; half >>= 1, mask ^= mask << half)
@@ -30,12 +31,12 @@ inline void transpose(std::uint64_t (&word)[64]) {
     }
 }
 
-// What tests say of rows: a bit for each test, row after row, [rows, words].
+// Test results by rows, one bit per test: [rows, words].
 struct RowBits {
   std::size_t tests, words;
   std::vector<std::uint64_t> bits;
 
-  // From bits test after test, [tests, ⌈rows / 64⌉].
+  // From bits by tests: [tests, ⌈rows / 64⌉].
   RowBits(std::span<const std::uint64_t> by_test, std::size_t n_tests, std::size_t rows)
       : tests(n_tests), words((n_tests + 63) / 64), bits(rows * words) {
     const std::size_t blocks = (rows + 63) / 64;
@@ -58,10 +59,10 @@ struct Cell {
   std::uint32_t row;
   std::int32_t label;
   std::int64_t unit;
-  std::int64_t lost;  // of the weight of equal rows, what no tree can get right; told of the first of them alone
+  std::int64_t lost;  // of the weight of identical rows, the part that every tree misclassifies; stored at the first of them only
 };
 
-// The rows of all groups, group after group; rows without weight are none.
+// The cells of all groups, group after group; rows of weight 0 are dropped.
 class Cells {
  public:
   Cells(const RowBits& rows, std::span<const std::int32_t> label, std::span<const std::int64_t> weight) : rows_(rows) {
@@ -86,7 +87,7 @@ class Cells {
   bool holds(std::uint32_t cell, std::size_t test) const { return rows_.holds(cells_[cell].row, test); }
   const std::uint64_t* bits(std::uint32_t cell) const { return rows_.of(cells_[cell].row); }
 
-  // Calls found(label, unit, marked) for cells in ascending order, a run of one group after the other.
+  // Calls found(label, unit, marked) for ascending cells, one run of a group after the other.
   template <typename Found> void each_run(std::span<const std::uint32_t> cells, std::vector<std::uint64_t>& room, const Found& found) const {
     for (std::size_t first = 0; first < cells.size();) {
       const Cell& here = cells_[cells[first]];
@@ -100,8 +101,8 @@ class Cells {
   }
 
  private:
-  static constexpr std::size_t most_weights = 32;   // of so many different weights each is a group
-  static constexpr std::size_t most_in_run = 2048;  // cells whose bits stay in a cache
+  static constexpr std::size_t most_weights = 32;   // up to this number of different weights, each is a group
+  static constexpr std::size_t most_in_run = 2048;  // cells whose bits fit the cache
 
   bool is_of_group(std::uint32_t cell, const Cell& of) const { return cells_[cell].label == of.label && cells_[cell].unit == of.unit; }
 
@@ -116,7 +117,8 @@ class Cells {
       }
   }
 
-  // Rows that no test tells apart end in one leaf: all but their heaviest class are lost in every tree.
+  // Rows with identical test results are in one leaf of every tree: all but those of their heaviest class are
+  // misclassified.
   std::vector<std::int64_t> lost_weights(std::span<const std::int32_t> label, std::span<const std::int64_t> weight) const {
     std::vector<std::int64_t> lost(weight.size());
     std::vector<std::uint32_t> order;
@@ -138,7 +140,7 @@ class Cells {
   std::vector<Cell> cells_;
 };
 
-// The pairs of tests of some rows: a statistic, which adds up and can be taken away again.
+// Counts of pairs of tests for a set of rows; additive, so rows can be added and removed.
 
 template <std::signed_integral Count> class PairTable {
  public:
@@ -146,7 +148,7 @@ template <std::signed_integral Count> class PairTable {
 
   void clear() { std::fill(pairs_.begin(), pairs_.end(), Count(0)), std::fill(total_.begin(), total_.end(), Count(0)); }
 
-  // Adds cells in ascending order, or takes them away where `sign` is -1.
+  // Adds ascending cells, or removes them if `sign` is -1.
   void add(const Cells& all, std::span<const std::uint32_t> cells, Count sign, std::vector<std::uint64_t>& room) {
     const auto& loops = test_pair_loops().of<Count>();
     all.each_run(cells, room, [&](std::int32_t label, std::int64_t unit, const Marked& marked) {
@@ -157,7 +159,7 @@ template <std::signed_integral Count> class PairTable {
 
   const Count* data() const { return pairs_.data(); }
   std::span<const Count> total() const { return total_; }
-  // The weights of the pairs of test i with those from i on.
+  // Weights of the pairs of test i with the tests from i on.
   std::span<const Count> row(std::size_t c, std::size_t i) const { return {pairs_.data() + (c * tests_ + i) * padded(tests_), tests_}; }
 
  private:

@@ -1,12 +1,13 @@
-// The best tree of a given depth: branch and bound over tests, whose last two levels are read off from pairs of tests.
+// Optimal tree of a given depth by branch and bound over the tests; the last two levels are derived from counts of
+// pairs of tests.
 //
-// Costs are whole numbers: mistakes by weight, and a price for each leaf that is a trifle above what was asked for, so that of
-// trees of equal cost the smaller wins. Among the rest the earlier test wins, node after node from the root; what was searched
-// first does not matter. Below a node nothing is searched that cannot cost less than the best found so far:
-// - rows that no test tells apart are lost (`Cell::lost`);
+// Costs are integers: weight of the errors, plus a price per leaf that is slightly above the requested one, so that of
+// trees of equal cost the smaller wins. Remaining ties go to the earlier test, node by node from the root, whatever the
+// order of the search. Bounds:
+// - rows with identical test results (`Cell::lost`);
 // - a tree of depth d has more than d leaves, each at its price;
-// - a set that holds all rows of another but a few costs at least as much as that one, less their weight (Hu et al. 2020);
-// - what a branch costs, or at least costs, is known from the same tests in another order.
+// - a superset of rows, except for a few, costs at least as much, minus their weight (similar support, Hu et al. 2020);
+// - branches with the same tests in another order are cached.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -19,15 +20,15 @@ namespace baytree::tree::optimal {
 
 struct Limits {
   int max_depth;
-  std::int64_t least;                // weight of a leaf
-  double seconds;                    // of search
-  std::function<bool()> is_stopped;  // asked now and then
+  std::int64_t least;                // minimum weight of a leaf
+  double seconds;                    // time limit
+  std::function<bool()> is_stopped;  // called from time to time
 };
 
 struct Found {
-  std::vector<Shape> shapes;  // the last one is the root's; none where the tree is a leaf
-  std::int64_t cost, lower;   // of the tree, and of any tree
-  std::uint64_t searched;     // sets of rows that were judged
+  std::vector<Shape> shapes;  // the last one is the root; empty if the tree is a leaf
+  std::int64_t cost, lower;   // of the tree, and lower bound over all trees
+  std::uint64_t searched;     // number of evaluated sets of rows
   bool is_stopped_by_time, is_stopped_by_user;
 };
 
@@ -50,7 +51,7 @@ template <std::signed_integral Count> class Search {
     const int deepest = tests_ ? limits_.max_depth : 0;
     best.lower = deepest ? std::min(best.cost, lost(all) + prices_.leaf) : best.cost;
     for (int depth = std::min(deepest, 2); depth > 0 && depth <= deepest && !is_stopped(); ++depth) {
-      Answer found = solve(all, depth, Branch(), best.cost + 1);  // of equals the canonical one of this depth
+      Answer found = solve(all, depth, Branch(), best.cost + 1);  // of ties the canonical one of this depth
       if (!found.is_found) found.cost = best.cost, found.shape = best.shape;
       found.lower = depth < deepest ? best.lower : std::min(found.lower, found.cost);
       best = found;
@@ -68,27 +69,27 @@ template <std::signed_integral Count> class Search {
   };
   using Set = std::vector<std::uint32_t>;  // cells, ascending
 
-  // What a node knows while its tests are tried one after the other.
+  // State of a node while its tests are tried.
   struct Trial {
     const PairTable<Count>& all;
     int depth;
     const Branch& branch;
-    Answer best;  // its cost is the bound where nothing is found
+    Answer best;  // its cost is the bound if nothing is found
     std::int32_t test = -1;
-    std::vector<std::int64_t> both;          // [tests, tests], weight where both hold
-    std::vector<std::int64_t> lost;          // [tests, 2], that no tree gets right on either side
-    std::vector<std::int64_t> low, high;     // of the tests that were tried: what their sides at least cost
+    std::vector<std::int64_t> both;          // [tests, tests], weight of the rows where both hold
+    std::vector<std::int64_t> lost;          // [tests, 2], weight misclassified by every tree, on either side
+    std::vector<std::int64_t> low, high;     // lower bounds of the sides of tried tests
     std::vector<std::size_t> tried;
     std::int64_t weight = 0, all_lost = 0;
 
-    // Of equals the earlier test wins.
+    // The earlier test wins ties.
     std::int64_t limit(std::size_t t) const { return best.cost + (test >= 0 && t < std::size_t(test) ? 1 : 0); }
     void take(std::size_t t, std::int64_t cost, std::int32_t shape) {
       best.is_found = true, best.cost = cost, best.shape = shape, test = std::int32_t(t);
     }
   };
 
-  // The best tree of a depth over a set if it costs less than `bound`.
+  // The best tree of a depth over a set, if it costs less than `bound`.
   Answer solve(const Set& set, int depth, const Branch& branch, std::int64_t bound) {
     if (const Known* known = seen_.find(branch, depth)) {
       if (known->lower >= bound) return {false, 0, known->lower, -1};
@@ -96,7 +97,7 @@ template <std::signed_integral Count> class Search {
     }
     const Answer leaf = leaf_answer(set, bound);
     const std::int64_t least = lost(set);
-    if (depth == 0 || leaf.lower <= least + 2 * prices_.leaf) return leaf;  // its lower bound is its cost here
+    if (depth == 0 || leaf.lower <= least + 2 * prices_.leaf) return leaf;  // its lower bound is its exact cost here
     int down = depth;
     while (down && least + (down + 1) * prices_.leaf >= bound) --down;  // deeper trees have too many leaves
     if (down == 0) return leaf.is_found ? leaf : Answer{false, 0, std::min(leaf.cost, least + 2 * prices_.leaf), -1};
@@ -129,7 +130,7 @@ template <std::signed_integral Count> class Search {
     judge_.judge(pairs, nullptr), ++searched_;
     return judged(leaf, bound);
   }
-  // The best of what was judged, if it costs less than the bound; a leaf is one of the trees.
+  // The best of the evaluated trees, including a leaf, if it costs less than the bound.
   Answer judged(const Answer& leaf, std::int64_t bound) {
     const std::int64_t cost = judge_.cost();
     if (cost >= bound) return {false, 0, cost, -1};
@@ -152,8 +153,8 @@ template <std::signed_integral Count> class Search {
     return closed(trial, std::span(order).subspan(is_ended_ && next ? next - 1 : next));
   }
 
-  // Tests of which both sides are heavy enough, in the order in which their sides differ least from one to the next: the best
-  // of two levels first, the others as columns and cuts give them.
+  // Tests with enough weight on both sides, ordered so that consecutive tests differ little: the best test of depth two
+  // first, the others in order of columns and thresholds.
   std::vector<std::size_t> in_columns() const {
     std::vector<std::size_t> order;
     const std::int32_t first = judge_.test();
@@ -162,7 +163,7 @@ template <std::signed_integral Count> class Search {
       if (std::int32_t(t) != first && judge_.cost(t) < TwoLevels<Count>::unreached) order.push_back(t);
     return order;
   }
-  // The same, those first that cost least as first tests of two levels.
+  // The same, ordered by the cost of the best tree of depth two with that first test.
   std::vector<std::size_t> by_cost() const {
     std::vector<std::size_t> order;
     for (std::size_t t = 0; t < tests_; ++t) if (judge_.cost(t) < TwoLevels<Count>::unreached) order.push_back(t);
@@ -189,7 +190,7 @@ template <std::signed_integral Count> class Search {
     return trial;
   }
 
-  // What is left when trials end: exact where all tests were tried.
+  // Result after the trials: exact if all tests were tried.
   Answer closed(Trial& trial, std::span<const std::size_t> untried) {
     Answer best = trial.best;
     best.lower = best.cost;
@@ -200,24 +201,24 @@ template <std::signed_integral Count> class Search {
 
   std::int64_t both(const Trial& trial, std::size_t a, std::size_t b) const { return trial.both[std::min(a, b) * tests_ + std::max(a, b)]; }
 
-  // What the rows on one side of a test at least cost.
+  // Lower bound of the cost of the rows on one side of a test.
   std::int64_t side_bound(const Trial& trial, std::size_t t, bool holds) const {
     const std::int64_t least = prices_.mistake * trial.lost[2 * t + (holds ? 1 : 0)];
     std::int64_t bound = std::min(leaf_cost(trial.all, t, holds), least + 2 * prices_.leaf);
     if (const Known* known = seen_.find(trial.branch.with(t, holds), trial.depth - 1)) bound = std::max(bound, known->lower);
-    if (!is_monotone_) return bound;  // without rows, a leaf may become too small
+    if (!is_monotone_) return bound;  // with fewer rows, a leaf may become too small
     const std::int64_t mine = both(trial, t, t);
     for (const std::size_t a : trial.tried) {
       const std::int64_t shared = both(trial, t, a), his = both(trial, a, a);
-      const std::int64_t in_high = holds ? shared : his - shared;                                   // of the rows where a holds
-      const std::int64_t in_low = holds ? mine - shared : trial.weight - mine - (his - shared);     // and where it does not
+      const std::int64_t in_high = holds ? shared : his - shared;                                   // where `a` holds
+      const std::int64_t in_low = holds ? mine - shared : trial.weight - mine - (his - shared);     // and where not
       bound = std::max(bound, trial.high[a] - prices_.mistake * (his - in_high));
       bound = std::max(bound, trial.low[a] - prices_.mistake * (trial.weight - his - in_low));
     }
     return bound;
   }
 
-  // What the rows on one side of a test cost as a leaf.
+  // Cost of the rows on one side of a test as a leaf.
   std::int64_t leaf_cost(const PairTable<Count>& pairs, std::size_t t, bool holds) const {
     std::int64_t all = 0, most = 0;
     for (std::size_t c = 0; c < classes_; ++c) {
@@ -231,7 +232,7 @@ template <std::signed_integral Count> class Search {
     trial.low[t] = low, trial.high[t] = high, trial.tried.push_back(t);
   }
 
-  // Above three levels: both sides are searched one after the other, the worse one first.
+  // More than three levels left: both sides are solved one after the other, the more expensive one first.
   void try_above(const Set& set, Trial& trial, std::size_t t) {
     std::int64_t bound[2] = {side_bound(trial, t, false), side_bound(trial, t, true)};
     const std::int64_t limit = trial.limit(t);
@@ -246,7 +247,7 @@ template <std::signed_integral Count> class Search {
       if (is_ended_ && !found[k].is_found) return;
       if (!is_ended_) bound[k] = std::max(bound[k], found[k].lower);
       if (!(is_whole = found[k].is_found)) break;
-      if (is_ended_) bound[k] = found[k].cost;  // what the other side may cost
+      if (is_ended_) bound[k] = found[k].cost;  // maximum cost of the other side
     }
     if (!is_ended_) tried(trial, t, bound[0], bound[1]);
     if (!is_whole || found[0].cost + found[1].cost >= limit) return;
@@ -255,14 +256,14 @@ template <std::signed_integral Count> class Search {
   }
   std::int64_t error(const Set& set) const { return leaf_answer(set, 0).cost; }
 
-  // Which rows are in `part_`: those where a test holds, or those where it does not; none at first.
+  // Which rows are counted in `part_`: those where a test holds, or does not; initially none.
   struct Walk {
     std::int32_t test = -1;
     bool holds = true;
   };
 
-  // Above two levels: the pairs of one side are those of the side before, more or less some rows; those of the other side are
-  // the difference from the pairs of all.
+  // Three levels left: the pair counts of one side are updated from the previous side by adding and removing rows;
+  // those of the other side are the difference from all.
   void try_above_pairs(const Set& set, Trial& trial, std::size_t t, Walk& walk) {
     const std::int64_t bound[2] = {side_bound(trial, t, false), side_bound(trial, t, true)};
     const std::int64_t limit = trial.limit(t);
@@ -286,14 +287,14 @@ template <std::signed_integral Count> class Search {
     seen_.keep(trial.branch.with(t, holds), trial.depth - 1, {cost, true, -1, false});
   }
 
-  // Makes `part_` the pairs of one side of a test, whichever is nearest.
+  // Updates `part_` to the pair counts of one side of a test, whichever is closer.
   void go(const Set& set, const Trial& trial, std::size_t t, Walk& walk) {
     const std::int64_t high = both(trial, t, t), low = trial.weight - high;
     std::int64_t to_high = high, to_low = low;
     bool is_near = false;
     if (walk.test >= 0) {
       const std::int64_t here = both(trial, std::size_t(walk.test), std::size_t(walk.test)), shared = both(trial, t, std::size_t(walk.test));
-      const std::int64_t apart = here + high - 2 * shared;  // weight of the rows that the two tests answer differently
+      const std::int64_t apart = here + high - 2 * shared;  // weight of the rows on which the two tests differ
       const std::int64_t near_high = walk.holds ? apart : trial.weight - apart;
       is_near = std::min(near_high, trial.weight - near_high) < std::min(high, low);
       if (is_near) to_high = near_high, to_low = trial.weight - near_high;
@@ -311,7 +312,7 @@ template <std::signed_integral Count> class Search {
     walk = {std::int32_t(t), holds};
   }
 
-  // The pairs of a set, in a table of its depth: the tables of the nodes above stay as they are.
+  // Pair counts of a set, in the table of its depth; the tables of the ancestors stay valid.
   PairTable<Count>& counted(const Set& set, int depth) {
     while (tables_.size() <= std::size_t(depth)) tables_.emplace_back();
     auto& table = tables_[std::size_t(depth)];
@@ -321,7 +322,7 @@ template <std::signed_integral Count> class Search {
     return *table;
   }
 
-  // Asks for the time, and now and then whether the user wants to stop.
+  // Checks the time limit and, from time to time, for an interrupt.
   bool is_stopped() {
     if (is_ended_) return true;
     const auto now = std::chrono::steady_clock::now();
@@ -330,7 +331,7 @@ template <std::signed_integral Count> class Search {
     return is_ended_ = is_late_ || is_asked_;
   }
 
-  // A tree and what is below it, children before parents, so that the root is last.
+  // Copies a tree, children before parents, so that the root is last.
   std::int32_t copy(std::int32_t from, std::vector<Shape>& to) const {
     if (from < 0) return -1;
     const Shape& shape = shapes_[std::size_t(from)];

@@ -1,4 +1,4 @@
-// The loops over pairs of tests, compiled once for each instruction set (BAYTREE_LEVEL names the table made here).
+// Loops of test_pairs.hpp, compiled once per instruction set; BAYTREE_LEVEL names the table that this copy defines.
 #include <bit>
 #include <concepts>
 #include <cstring>
@@ -14,7 +14,7 @@ bool are_none(const std::uint64_t* bits, std::size_t words) {
   return true;
 }
 
-// Words: how many there are where that is known beforehand, else 0.
+// Words: their number if known at compile time, else 0.
 template <std::size_t Words, std::signed_integral Count> void add_words(const Marked& rows, Count unit, Count* table) {
   const std::size_t words = Words ? Words : rows.words;
   for (std::size_t i = 0; i < rows.tests; ++i) {
@@ -41,7 +41,7 @@ template <std::signed_integral Count> void add(const Marked& rows, Count unit, C
   }
 }
 
-// Neighbouring tests j, side by side.
+// Number of consecutive tests j per vector.
 template <std::signed_integral Count> inline constexpr std::size_t lanes = 32 / sizeof(Count);
 template <std::signed_integral Count> struct Side {
   typedef Count Lanes __attribute__((vector_size(32)));
@@ -55,7 +55,7 @@ template <std::signed_integral Count> Lanes<Count> load(const Count* from) {
 }
 template <std::signed_integral Count> void store(Count* to, const Lanes<Count>& values) { std::memcpy(to, &values, sizeof values); }
 
-// A leaf below two tests: its weight, and that of its heaviest class.
+// A leaf below two tests: its weight, and the weight of its heaviest class.
 template <std::signed_integral Count> struct Leaf {
   Lanes<Count> all{}, most{};
 
@@ -71,8 +71,8 @@ template <std::signed_integral Count> void lower_to_least(Count& value, const La
   for (std::size_t k = 0; k < lanes<Count>; ++k) value = errors[k] < value ? errors[k] : value;
 }
 
-// Judges test i with every later test; row i of each class, `apart` from each other. Classes: how many there are where that is
-// known beforehand, else 0.
+// Evaluates test i with every later test; rows i of the classes are `apart` numbers from each other. Classes: their
+// number if known at compile time, else 0.
 template <std::size_t Classes, std::signed_integral Count>
 void judge_row(const Pairs<Count>& pairs, const Judged<Count>& judged, std::size_t i, const Count* row, std::size_t apart) {
   const std::size_t classes = Classes ? Classes : pairs.classes, stride = pairs.stride;

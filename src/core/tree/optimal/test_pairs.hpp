@@ -1,7 +1,7 @@
-// Counting and judging pairs of tests: the two loops that an exact search of small trees spends its time in.
+// Counting and evaluation of pairs of tests: the two loops that dominate the search of optimal trees.
 //
-// A table of pairs is [classes, tests, padded(tests)], of which the upper half is used: the weight of a class where test i and
-// test j both hold; on the diagonal that where test i holds. Behind the last test stand zeros: tests that no row passes.
+// A table of pairs is [classes, tests, padded(tests)], of which the upper half is used: the weight of a class where
+// tests i and j both hold; on the diagonal, where test i holds. Padding is 0, like a test that never holds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace baytree::tree::optimal {
 
-// What no pair reaches; two of them still add up.
+// Larger than any error; the sum of two does not overflow.
 template <typename Count> inline constexpr Count never = std::numeric_limits<Count>::max() / 2;
 
-// The length of a row of a table: several tests are judged at once, from any place on.
+// Length of a row of a table: several tests are evaluated at once, starting anywhere.
 constexpr std::size_t padded(std::size_t tests) { return (tests + 15) / 8 * 8; }
 
-// Rows of one class and weight: a bit for each of them, [tests, words].
+// Rows of one class and weight, one bit per test: [tests, words].
 struct Marked {
   const std::uint64_t* bits;
   std::size_t tests, words;
 };
 
-// The pairs of some rows: a table, or what it has more than another of the same shape.
+// Pair counts of a set of rows: a table, or the difference of two.
 template <typename Count> struct Pairs {
   const Count* all;    // [classes, tests, stride]
-  const Count* minus;  // the same, or none
+  const Count* minus;  // the same shape, or null
   std::size_t tests, stride, classes;
 
   Count at(std::size_t c, std::size_t i, std::size_t j) const {
@@ -35,18 +35,18 @@ template <typename Count> struct Pairs {
   }
 };
 
-// What else of some rows is needed to judge their pairs, and room for a row of each class.
+// Further inputs of the evaluation, and buffers for one row per class.
 template <typename Count> struct Judged {
   const Count* single;  // [classes, stride]
   const Count* total;   // [classes]
-  Count least;          // a leaf weighs at least this
+  Count least;          // minimum weight of a leaf
   Count* room;          // [classes, stride]
-  Count* low;           // [stride], the least error of two leaves where test i does not hold, `never` where there are none
+  Count* low;           // [stride], minimum error of two leaves where test i does not hold; `never` if there are none
   Count* high;          // [stride], the same where it holds
 };
 
 template <typename Count> struct TestPairLoops {
-  // Adds `unit` for each row in which both tests hold, to table [tests, stride].
+  // Adds `unit` for each row in which both tests hold to table [tests, stride].
   void (*add)(const Marked& rows, Count unit, Count* table);
   void (*judge)(const Pairs<Count>& pairs, const Judged<Count>& judged);
 };

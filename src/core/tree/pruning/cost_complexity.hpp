@@ -1,4 +1,5 @@
-// Cost-complexity pruning of a flat tree (Breiman et al. 1984, chapter 3): at which penalty per split each split goes.
+// Cost-complexity pruning of a flat tree (Breiman et al. 1984, chapter 3): the penalty per split at which each split is
+// removed.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,14 +23,14 @@ struct Shape {
   std::span<const double> risk;              // [n_nodes]
 };
 
-// The worth of what is below a node: splits that pay, and the risk that they leave.
+// Value of a subtree: number of splits that pay, and their remaining risk.
 struct Below {
   double splits = 0, risk = 0;
 };
 
 class Complexities {
  public:
-  // alpha: no split is worth less. `is_bounded`: a node whose risk cannot pay for a split is not tried, as in rpart.
+  // alpha: minimum value of a split. `is_bounded`: a node whose risk cannot pay for a split is skipped, as in rpart.
   Complexities(const Shape& shape, double alpha, bool is_bounded)
       : shape_(shape), alpha_(alpha), is_bounded_(is_bounded), below_(shape.first.size()) {
     complexity.assign(shape.first.size(), alpha), is_split.assign(shape.first.size(), 0);
@@ -43,7 +44,7 @@ class Complexities {
   struct Visit {
     int32_t node;
     double bound;
-    int32_t next;  // the branch to be visited next
+    int32_t next;  // next branch to visit
   };
 
   void run() {
@@ -53,7 +54,7 @@ class Complexities {
       Visit& here = open.back();
       if (here.next < shape_.branches[size_t(here.node)]) {
         const int32_t branch = here.next++;
-        enter(child(here.node, branch), bound_of(here, branch), open);  // may move `open`: `here` is not used after
+        enter(child(here.node, branch), bound_of(here, branch), open);  // may reallocate `open`: `here` is not used afterwards
         continue;
       }
       finish(here.node);
@@ -85,7 +86,7 @@ class Complexities {
     const auto at = size_t(node);
     const int32_t n = shape_.branches[at];
     std::vector<size_t> order;
-    for (int32_t b = n - 1; b >= 0; --b) order.push_back(size_t(child(node, b)));  // equal: the last one first
+    for (int32_t b = n - 1; b >= 0; --b) order.push_back(size_t(child(node, b)));  // ties: the last one first
     std::ranges::stable_sort(order, {}, [&](size_t c) { return complexity[c]; });
     double gain = gain_of(at, order);
     for (const size_t c : order) {
@@ -103,7 +104,7 @@ class Complexities {
 
   double gain_of(size_t at, const std::vector<size_t>& children) const {
     double risk = shape_.risk[at], splits = double(children.size()) - 1;
-    // In visiting order, so that the last bit is the same as where the children are two.
+    // In visiting order, so that the last bits agree with those of two children.
     for (size_t i = 0; i < children.size(); ++i) {
       const auto c = size_t(child(int32_t(at), int32_t(i)));
       risk -= below_[c].risk, splits += below_[c].splits;
@@ -125,7 +126,7 @@ class Complexities {
   std::vector<Below> below_;
 };
 
-// Nodes that are still there when only some splits are kept.
+// Nodes that remain if only some splits are kept.
 inline std::vector<uint8_t> reached(const Shape& shape, std::span<const uint8_t> is_split) {
   std::vector<uint8_t> is_there(shape.first.size(), 0);
   is_there[0] = 1;
@@ -134,8 +135,8 @@ inline std::vector<uint8_t> reached(const Shape& shape, std::span<const uint8_t>
   return is_there;
 }
 
-// Sums over rows of weight * loss and weight * loss^2 at every penalty of a falling list. Complexity never rises on
-// the way down, so one walk per row serves the whole list.
+// Sums over rows of weight * loss and weight * loss^2 at every penalty of a descending list. Complexity never increases
+// downwards, so one walk per row serves the whole list.
 struct PathLoss {
   std::vector<double> sum, squares;
 };

@@ -1,4 +1,5 @@
-// Pessimistic, reduced-error, subtree raising.
+// Pruning by error: collapsing, pessimistic estimates with subtree raising (Quinlan 1993), and reduced-error pruning on
+// held-out rows.
 #pragma once
 #include <limits>
 
@@ -6,19 +7,18 @@
 
 namespace baytree::tree::pruning {
 
-// Pruning by error: collapse, Quinlan's pessimistic estimate with subtree raising, and held-out rows.
-
 using fractional::Growth, fractional::Node;
 
-// How pessimistic: the convention's normal quantile and its bound for nodes where nearly every case is wrong.
+// Pessimistic estimate: normal quantile of the convention, and its bound for nodes where nearly every case is
+// misclassified.
 struct Pessimism {
   double confidence = 0.25;
   double z = 0.6925;
-  double top_share = 0.67;  // of the right cases, when more than N − ½ are wrong
-  double nearly_one = 1;    // fewer errors than this lie between none and one, among more than `few` cases
+  double top_share = 0.67;  // proportion of correct cases, if more than N − ½ are wrong
+  double nearly_one = 1;    // fewer errors than this are interpolated between zero and one, among more than `few` cases
   double few = 0;
 
-  // Expected further errors among N cases of which E are wrong (upper confidence limit of a binomial).
+  // Expected additional errors among N cases of which E are wrong (upper confidence limit of a binomial).
   double extra(double n, double e) const {
     if (!(n > 0)) return 0;
     if (e < 1e-6) return none_wrong(n);
@@ -34,13 +34,13 @@ struct Pessimism {
 
 struct PruningRules {
   Pessimism pessimism;
-  double tolerance = 0;  // branch weights closer than this are a tie
+  double tolerance = 0;  // branch weights closer than this are tied
 };
 
 inline constexpr double kPruningSlack = 0.1;
 inline constexpr double kCollapseSlack = 1e-3;
 
-// Turns into a leaf what makes no fewer errors on its training cases than a leaf would.
+// Turns subtrees into leaves that make no fewer errors on their training cases than a leaf.
 template <std::floating_point Real>
 void collapse(Growth& tree) {
   std::vector<Real> errors(tree.node.size());
@@ -57,7 +57,7 @@ void collapse(Growth& tree) {
   }
 }
 
-// Error-based pruning without raising: it needs the class weights of the nodes only.
+// Pessimistic pruning without raising: needs only the class weights of the nodes.
 template <std::floating_point Real>
 void prune_by_counts(Growth& tree, const PruningRules& rules) {
   for (size_t id = tree.node.size(); id-- > 0;) {
@@ -71,11 +71,11 @@ void prune_by_counts(Growth& tree, const PruningRules& rules) {
   }
 }
 
-// Error-based pruning with subtree raising: a node may become a leaf, or give its place to its heaviest branch.
+// Subtree raising: a node may become a leaf, or be replaced by its heaviest branch.
 
 using fractional::Cases, fractional::ClassCounter, fractional::ClassWeights, fractional::GivenColumn, fractional::Partition;
 
-// Where each case goes at a node: a branch, or -1 = no value.
+// Branch of each case at a node; -1: missing.
 template <std::floating_point Real>
 std::vector<int32_t> directions_of(const Growth& tree, const Node& node, std::span<const GivenColumn> columns, const Cases<Real>& cases) {
   const GivenColumn& column = columns[node.column];
@@ -91,7 +91,7 @@ std::vector<int32_t> directions_of(const Growth& tree, const Node& node, std::sp
   return direction;
 }
 
-// The branch weights that a node remembers; all in the first branch if there are none.
+// Stored branch weights of a node; if there are none, all weight is in the first branch.
 template <std::floating_point Real>
 std::vector<Real> remembered_weights(const Growth& tree, const Node& node) {
   std::vector<Real> weight;
@@ -100,7 +100,7 @@ std::vector<Real> remembered_weights(const Growth& tree, const Node& node) {
   return weight;
 }
 
-// One visit of a node after the other, on a stack of its own: subtrees are judged again after each raising.
+// Visits nodes with an explicit stack: subtrees are evaluated again after each raising.
 template <std::floating_point Real>
 class RaisingPruner {
  public:
@@ -121,7 +121,7 @@ class RaisingPruner {
   struct Visit {
     size_t id;
     Cases<Real> cases;
-    bool changes;  // whether the tree may be changed, or only its error on these cases is asked
+    bool changes;  // whether to change the tree, or only to compute its errors on these cases
     Stage stage = Stage::enter;
     std::vector<Cases<Real>> parts = {};
     size_t next = 0;
@@ -178,7 +178,7 @@ class RaisingPruner {
       if (at.parts[b].size() == 0) empty(static_cast<size_t>(node.first) + b);
   }
 
-  // A branch that no case reaches keeps its class only.
+  // A branch without cases keeps only its class.
   void empty(size_t id) {
     tree_.make_leaf(id);
     tree_.node[id].weight = tree_.node[id].errors = 0;
@@ -219,9 +219,10 @@ class RaisingPruner {
   Real returned_ = 0;
 };
 
-// Reduced-error pruning: a subtree stays only if it makes fewer errors than a leaf on rows it was not grown from.
+// Reduced-error pruning: a subtree stays only if it makes fewer errors than a leaf on held-out rows.
 
-// The weight of the held-out rows that each node would get wrong as a leaf, rows being spread in the shares of the training rows.
+// Errors of each node as a leaf on held-out rows; missing values are distributed in the proportions of the training
+// rows.
 inline std::vector<double> held_out_errors(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, Workers& workers) {
   std::vector<double> errors(tree.node.size());
   ClassCounter<double> classes(tree.n_classes);
@@ -248,7 +249,7 @@ inline std::vector<double> held_out_errors(const Growth& tree, std::span<const G
   return errors;
 }
 
-// Bottom-up; ties prune. A branch without training rows answers with its parent's class, which it carries.
+// Bottom-up; ties are pruned. A branch without training rows predicts its parent's class, which it stores.
 inline void reduce_errors(Growth& tree, std::span<const double> as_leaf, double tolerance) {
   std::vector<double> errors(tree.node.size());
   for (size_t id = tree.node.size(); id-- > 0;) {

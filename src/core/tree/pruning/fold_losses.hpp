@@ -1,4 +1,5 @@
-// What a tree that is grown from some rows loses on others, at every penalty: a fold of cross-validated pruning without a tree in between.
+// Loss of a tree on held-out rows at every penalty: one fold of cross-validated cost-complexity pruning, without
+// building a tree object.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace baytree::tree::pruning {
 
-// Some rows of a table, copied so that they lie together.
+// A copy of some rows of a table, contiguous in memory.
 class RowsTaken {
  public:
   RowsTaken(std::span<const ColumnView> columns, std::span<const int64_t> rows) : numbers_(columns.size()), codes_(columns.size()) {
@@ -34,7 +35,7 @@ class RowsTaken {
   std::vector<std::vector<int32_t>> codes_;
 };
 
-// A grown tree as the router reads it.
+// A grown tree in the form that the router reads.
 class GrownRouter {
  public:
   GrownRouter(std::span<const sorted::Node> nodes, std::span<const ColumnView> columns, bool uses_surrogates) : columns_(columns) {
@@ -68,10 +69,11 @@ class GrownRouter {
     return test;
   }
   std::span<const ColumnView> columns_;
-  std::vector<std::vector<int32_t>> branches_;  // of each test by levels; what it points to stays where it is
+  std::vector<std::vector<int32_t>> branches_;  // level -> branch map of each nominal test; addresses stay valid
 };
 
-// The penalty, in units of risk, at which each split goes; -infinity for one that is not worth alpha where that is asked.
+// The penalty, in units of risk, at which each split is removed; -infinity for a split that is worth less than alpha,
+// if given.
 inline std::vector<double> worths(std::span<const sorted::Node> nodes, std::span<const double> risk, double alpha, bool is_bounded) {
   std::vector<int32_t> first, branches;
   std::vector<uint8_t> is_mirrored;
@@ -80,7 +82,7 @@ inline std::vector<double> worths(std::span<const sorted::Node> nodes, std::span
   const Complexities found({first, branches, is_mirrored, risk}, alpha, is_bounded);
   std::vector<double> worth(nodes.size(), 0.0);
   for (size_t at = 0; at < worth.size(); ++at) {
-    if (risk[0] > 0) worth[at] = found.complexity[at] / risk[0] * risk[0];  // by way of shares of the root's, as trees are pruned
+    if (risk[0] > 0) worth[at] = found.complexity[at] / risk[0] * risk[0];  // rounded as in pruned trees
     if (is_bounded && !found.is_split[at]) worth[at] = -std::numeric_limits<double>::infinity();
   }
   return worth;

@@ -1,4 +1,5 @@
-// What arrays must hold to be a tree: the first fault of a fixed order, so that a broken file is always refused by the same words.
+// Validation of tree arrays. Checks run in a fixed order and report the first fault, so that a corrupt file always
+// gives the same message.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,7 @@
 
 namespace baytree::tree::routing {
 
-// Arrays of one entry per node, but branch_of, which levels read, and value [nodes, outputs].
+// Arrays with one entry per node, except branch_of, which nominal tests use, and value [nodes, outputs].
 struct NodeArrays {
   std::span<const std::int32_t> column, start, levels, first, branches, missing, prediction, branch_of;
   std::span<const double> cut, share, value;
@@ -45,7 +46,7 @@ inline Fault of_tests(const NodeArrays& all) {
   return least;
 }
 
-// In the order of their first, the children of all splits follow each other from node 1 to the last.
+// Sorted by first child, the children of all splits are consecutive, from node 1 to the last.
 inline Fault of_children(const NodeArrays& all) {
   Fault least = Fault::end;
   std::vector<std::pair<std::int64_t, std::int64_t>> children;
@@ -89,7 +90,7 @@ inline Fault of_outcomes(const NodeArrays& all) {
 }  // namespace detail
 
 inline Fault fault_of(const NodeArrays& all) {
-  for (const auto check : {detail::of_tests, detail::of_children, detail::of_branches, detail::of_outcomes})  // each may rely on those before
+  for (const auto check : {detail::of_tests, detail::of_children, detail::of_branches, detail::of_outcomes})  // in this order
     if (const Fault found = check(all); found != Fault::end) return found;
   return Fault::none;
 }

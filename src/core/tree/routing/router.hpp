@@ -1,4 +1,4 @@
-// Rows to nodes of a flat tree. No recursion, no rounding: numbers are compared as the doubles they are.
+// Rows → nodes of a flat tree, without recursion; numbers are compared as doubles, without rounding.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,21 +14,21 @@ namespace baytree::tree::routing {
 
 constexpr int32_t kStop = -1, kSpread = -2;
 
-// A test as the router reads it; a node's or a surrogate's.
+// A test of a node or of a surrogate, as the router reads it.
 struct Test {
   double cut = 0;
   int32_t column = -1;
   int32_t first = 0;       // first child (nodes only)
-  union {  // which one, the sign of `entries` tells: a test with one cut has neither, and is a single comparison
-    const int32_t* branch_of = nullptr;  // > 0: the branch of each level
-    const double* more_cuts;             // < 0: the cuts after `cut`, ascending; a number above k of all cuts takes branch k
+  union {  // by the sign of `entries`; a test with a single threshold has neither
+    const int32_t* branch_of = nullptr;  // > 0: branch of each level
+    const double* more_cuts;             // < 0: thresholds after `cut`, ascending; a value above k of all thresholds takes branch k
   };
   int32_t entries = 0;
   int16_t is_strict = 0, is_flipped = 0;
   int32_t missing = kStop, branches = 0;
   int32_t surrogates = 0, surrogates_end = 0;
 
-  // The branch of a row, or -1 where the test cannot tell. Most tests have one cut: nothing else stands in their way.
+  // The branch of a row, or -1 if the test cannot tell. The common case, a single threshold, comes first.
   int32_t branch(std::span<const ColumnView> columns, size_t row) const {
     const ColumnView& view = columns[size_t(column)];
     if (entries) return entries > 0 ? branch_of_level(view.level(row)) : branch_of_cuts(view[row]);
@@ -48,9 +48,9 @@ struct Test {
 struct Router {
   std::vector<Test> nodes, surrogates;
   std::span<const double> share;  // [n_nodes]
-  std::span<const double> soft;   // [n_nodes, 4], low, middle, high and grid of soft cuts; none where cuts are hard
+  std::span<const double> soft;   // [n_nodes, 4]: low, middle, high and grid of soft thresholds; empty if thresholds are sharp
 
-  // The branch of a row at a node: by its own test, by a surrogate, or by the rule for missing values.
+  // The branch of a row at a node: by its test, by a surrogate, or by the rule for missing values.
   int32_t branch(const Test& node, std::span<const ColumnView> columns, size_t row) const {
     int32_t taken = node.branch(columns, row);
     for (int32_t s = node.surrogates; taken < 0 && s < node.surrogates_end; ++s)
@@ -58,7 +58,7 @@ struct Router {
     return taken >= 0 ? taken : node.missing;
   }
 
-  // The node where a row comes to rest; one that would be spread follows the largest share.
+  // The node where a row ends; a row that would be distributed follows the largest proportion.
   int32_t leaf(std::span<const ColumnView> columns, size_t row) const {
     int32_t at = 0;
     while (nodes[size_t(at)].column >= 0) {
@@ -77,8 +77,8 @@ struct Router {
     return best;
   }
 
-  // The share of a row that goes below a soft cut: 1 up to the low bound, ½ at the middle, 0 from the high bound on; -1 = no soft cut.
-  // The number is rounded to the grid first, where there is one.
+  // Weight of a row below a soft threshold: 1 up to the lower bound, ½ at the middle, 0 from the upper bound on; -1: no
+  // soft threshold. The value is first rounded to the grid, if there is one.
   double softened(const Test& node, size_t at, std::span<const ColumnView> columns, size_t row) const {
     if (soft.empty() || node.column < 0 || node.entries) return -1;
     const double low = soft[4 * at], middle = soft[4 * at + 1], high = soft[4 * at + 2], grid = soft[4 * at + 3];
@@ -90,7 +90,8 @@ struct Router {
     return x <= middle ? 1 - 0.5 * (x - low) / (middle - low) : 0.5 * (high - x) / (high - middle);
   }
 
-  // Adds the row's mixture of node values to `out`: spread rows go down every branch with its share.
+  // Adds the row's mixture of node values to `out`: distributed rows follow every branch with a fraction of their
+  // weight.
   struct Placement {
     int32_t node;
     double weight;
@@ -127,7 +128,7 @@ inline void leaves(const Router& router, std::span<const ColumnView> columns, st
   });
 }
 
-// out: [n_rows, n_outputs], all 0 before.
+// out: [n_rows, n_outputs], initially 0.
 inline void mixtures(const Router& router, std::span<const ColumnView> columns, std::span<const double> value, size_t rows,
                      std::span<double> out, Workers& workers) {
   const size_t width = rows ? out.size() / rows : 0;

@@ -1,4 +1,4 @@
-// Where the rows of a split node go: by the split, by surrogates, or with the heavier side.
+// Assignment of the rows of a split node to its branches: by the split, by surrogates, or with the majority.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ class BranchAssigner {
     return side == kUnassigned && split.missing >= 0 ? uint8_t(split.missing) : side;
   }
 
-  // Calls visit(side, tag) for the rows that the split of a node itself sends to its first or second branch, in the order of the table.
+  // Calls visit(side, tag) for the rows that the split itself sends to the first or second branch, in table order.
   template <std::invocable<size_t, uint32_t> Visit> void each_side(const Node& node, const Visit& visit) const {
     const ColumnView& view = columns_[size_t(node.split.column)];
     const auto each = [&](const auto& side_of) {
@@ -67,7 +67,7 @@ class BranchAssigner {
     partitioned_.levels(size_t(node.split.column)).with([&](const auto* shifted) { each([&](uint32_t row) { return side_of_level[shifted[row]]; }); });
   }
 
-  // The same in any order: of a cut, as they lie in its column.
+  // The same in any order: for a threshold, in the order of its column.
   template <std::invocable<size_t, uint32_t> Visit> void each_counted_side(const Node& node, const Visit& visit) const {
     if (columns_[size_t(node.split.column)].is_nominal()) return each_side(node, visit);
     const auto all = partitioned_.entries(node, size_t(node.split.column));
@@ -94,7 +94,7 @@ class BranchAssigner {
 
   Surrogate surrogate(const Node& node, int32_t column, const BranchWeights& assigned) const {
     if (!node.split || column == node.split.column) return {};
-    if (settings_.direction(size_t(column))) return {};  // its value would choose between branches that follow another column
+    if (settings_.direction(size_t(column))) return {};  // a surrogate would not respect the monotone direction of its own column
     return target_.weight ? surrogate_by(node, column, assigned, WeightedRows{target_}) : surrogate_by(node, column, assigned, UnitRows{});
   }
 
@@ -107,7 +107,7 @@ class BranchAssigner {
       node.surrogates.push_back(std::move(*found[i]));
   }
 
-  // Rows that the split itself does not assign: by surrogates, then with the heavier side, or they stay here.
+  // Assigns the rows that the split cannot assign: by surrogates, then with the majority; else they stay at this node.
   void assign_missing(Node& node, const BranchWeights& assigned) {
     if (!settings_.is_known_only()) return;
     const bool is_large = settings_.absent == Absent::kLargest;
@@ -146,7 +146,7 @@ class BranchAssigner {
 
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
 
-  // Rows whose mark is right already are left alone: where few rows are cut off, few are touched.
+  // Writes only the rows whose stored branch changes: few, if few rows are split off.
   void assign_by_cut(const Node& node) {
     const auto all = partitioned_.entries(node, size_t(node.split.column));
     const size_t n_known = known_in(all), n_first = size_t(node.split.last) + 1;
@@ -157,7 +157,7 @@ class BranchAssigner {
     mark(all.first(n_first), 0), mark(all.subspan(n_first, n_known - n_first), 1);
     mark(all.subspan(n_known), uint8_t(node.split.missing >= 0 ? node.split.missing : kUnassigned));
   }
-  // Of the missing one and each level.
+  // Branch of the missing level and of each level.
   static std::vector<uint8_t> sides_of_levels(const Split& split, int32_t levels) {
     std::vector<uint8_t> side_of(size_t(levels) + 1, kUnassigned);
     if (split.missing >= 0) side_of[0] = uint8_t(split.missing);

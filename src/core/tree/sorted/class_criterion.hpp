@@ -1,4 +1,4 @@
-// Criterion chosen once; terms of a side.
+// Class criteria of the sorted search: the criterion itself, and approximate scores as sums over classes.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,14 +16,14 @@
 
 namespace baytree::tree::sorted {
 
-// What a side of a cut is worth as a sum over its classes, of which a row changes one term only.
+// Approximate scores of thresholds as sums over classes, of which each row changes one term.
 //
-// For each criterion: the term of a class of some mass, how a new term enters the sum, what a side of mass n is worth by its
-// sum, and what two sides are worth together, but for a constant. They are close to what the criterion itself gives, not the
-// same to the last digit, so they may only tell which cuts cannot be the best.
+// For each criterion: the term of a class of some weight, the update of the sum, the score of a side of weight n, and
+// the joint score of two sides up to a constant. The scores equal those of the criterion except for rounding, so they
+// only serve to exclude thresholds that cannot be the best.
 
-// What a node has: the mass of all its rows and of those that have a branch of their own, the impurity that a cut can take
-// away, and whether masses are whole numbers.
+// Weights of a node: of all its rows and of those with a branch of their own; the impurity that a split can remove; and
+// whether weights are integers.
 struct NodeMasses {
   double whole = 0, apart = 0, impurity = 0;
   bool is_counted = false;
@@ -32,7 +32,7 @@ struct NodeMasses {
 constexpr double kNaturalPerBit = 0.69314718055994530942;
 
 struct AddedTerms {
-  static constexpr size_t kFew = 4;  // classes that a criterion judges in no more time
+  static constexpr size_t kFew = 4;  // number of classes for which the criterion itself is as fast
   static double enter(double sum, double before, double after) { return sum + (after - before); }
 };
 
@@ -42,10 +42,10 @@ struct SquareTerms : AddedTerms {
   static double term(double mass, double) { return mass * mass; }
   static double side(double sum, double n) { return n > 0 ? sum / n : 0.0; }
   static double worth(double sides, double, double) { return sides; }
-  double size;  // of the numbers that are added up, which rounding is in proportion to
+  double size;  // of the summands; rounding errors are proportional to it
 };
 
-// Σ m² / (n share of the class)
+// Σ m² / (n · proportion of the class)
 struct ShareTerms : AddedTerms {
   explicit ShareTerms(const NodeMasses& node) : whole(node.whole), size(node.whole) {}
   static double term(double mass, double of_class) { return of_class > 0 ? mass * mass / of_class : 0.0; }
@@ -57,7 +57,7 @@ struct ShareTerms : AddedTerms {
 // Σ m log2 m − n log2 n, in another unit.
 struct LogTerms : AddedTerms {
   static constexpr size_t kFew = 0;
-  // What rounding leaves of a mass that is none has a logarithm, too.
+  // A weight of 0 after rounding may be slightly above 0, and has a logarithm, too.
   explicit LogTerms(const NodeMasses& node, double unit = 1)
       : unit_(unit), size((node.is_counted ? 1 : 64) * (node.whole * (1 + std::abs(std::log2(std::max(node.whole, 1e-300)))) + 1)) {}
   double term(double mass, double) const { return x_log2_x_.nearly(mass); }
@@ -86,7 +86,7 @@ struct LargestTerms {
   double size;
 };
 
-// Of the gain ratio, whose gain is divided by the information of the split itself, at least a bit where masses are whole numbers.
+// Gain ratio: the gain is divided by the split information, which is at least one bit for integer weights.
 struct RatioTerms : LogTerms {
   explicit RatioTerms(const NodeMasses& node)
       : LogTerms(node), whole_(node.whole), impurity_(node.impurity), split_(x_log2_x_.nearly(node.whole) - x_log2_x_.nearly(node.apart)) {
@@ -101,7 +101,7 @@ struct RatioTerms : LogTerms {
   double whole_, impurity_, split_;
 };
 
-// Of twoing: a row changes the shares of all classes.
+// Twoing: a row changes the proportions of all classes.
 struct NoTerms {};
 
 using AnyTerms = std::variant<NoTerms, SquareTerms, ShareTerms, LogTerms, RatioTerms, LargestTerms>;
@@ -128,8 +128,8 @@ template <> struct CutTerms<GainRatio> {
   static RatioTerms of(const NodeMasses& node) { return RatioTerms(node); }
 };
 
-// The criterion of classes that a search was asked for. It is chosen once and called by name, so that the search is compiled for all
-// of them together: few cuts are judged by the criterion itself.
+// The class criterion of a search. It is selected once and called through a variant, so that the search is compiled
+// once for all criteria; few cuts need the criterion itself.
 
 template <typename C> using IfTwoBranches = std::conditional_t<ClassCriterion<C> && C::suits.binary, std::tuple<C>, std::tuple<>>;
 template <typename> struct VariantOf;

@@ -1,4 +1,4 @@
-// Best split of a column; choice among columns.
+// Best split of each column of a node, and choice among the columns.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@
 
 namespace baytree::tree::sorted {
 
-// What a column offers to a node: its best cut, or its best two groups of levels.
+// Best threshold of a numeric column, or best two groups of levels of a nominal column.
 
 template <Measure M> class ColumnSearch {
  public:
@@ -41,7 +41,7 @@ template <Measure M> class ColumnSearch {
     return split || !settings_.takes_no_gain ? split : first_cut(node, column);
   }
 
-  // Of a nominal column.
+  // The levels of a nominal column in this node.
   const Levels& levels(const Node& node, int32_t column, Workspace<M>& workspace) const {
     workspace.measure.enter(node.present);
     workspace.measure.focus(node.mean, node.risk);
@@ -69,7 +69,7 @@ template <Measure M> class ColumnSearch {
     return best;
   }
 
-  // The lowest cut of numbers that leaves enough on both sides, worth nothing: any other offer is better.
+  // The lowest threshold with enough rows on both sides, score 0: any other candidate is better.
   Split first_cut(const Node& node, int32_t column) const {
     Split split;
     if (columns_[size_t(column)].is_nominal()) return split;
@@ -121,11 +121,11 @@ template <Measure M> class ColumnSearch {
     best.score = workspace.measure.none();
     workspace.zero = workspace.measure.nothing();
     const bool is_improved = scan_cuts(node, column, known, workspace.known, workspace.zero, false, workspace, best);
-    best.score.under = 0;  // another column's fraction is of other rows
+    best.score.under = 0;  // fractions of different columns are not comparable: the rows differ
     return is_improved;
   }
 
-  // The rows without a value on the upper side first; on the lower one only if that is better.
+  // Missing values with the upper side first; with the lower side only if that is better.
   bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
     if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
@@ -252,7 +252,7 @@ template <Measure M> class ColumnSearch {
   const M measure_;
 };
 
-// Which of the splits that the columns offer to a node wins.
+// Choice among the splits of the columns.
 
 template <Measure M> class SplitChoice {
  public:
@@ -260,7 +260,7 @@ template <Measure M> class SplitChoice {
               const BranchAssigner& assigner)
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), assigner_(assigner) {}
 
-  // Gives the node its split, the earlier column's among equals; false where none is good enough.
+  // Stores the best split in the node (the first column wins ties); returns false if none is good enough.
   bool choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) const {
     workspace.measure.enter(node.present);
     workspace.measure.focus(node.mean, node.risk);
@@ -279,7 +279,7 @@ template <Measure M> class SplitChoice {
   }
 
  private:
-  // rpart: an improvement that is rounding noise beside the largest one seen is none.
+  // rpart: an improvement that is only rounding noise relative to the largest one is ignored.
   bool is_candidate(Node& node, const Split& offer) const {
     if (!settings_.is_cart) return true;
     node.most_improved = std::max(node.most_improved, offer.score.value);
@@ -291,7 +291,7 @@ template <Measure M> class SplitChoice {
     return settings_.critical.empty() || assigner_.is_significant(node, split);
   }
 
-  // rpart calls the side with the smaller mean left; for levels that is the first branch, for numbers a flag.
+  // rpart puts the side with the smaller mean on the left: for levels this is the first branch, for numbers a flag.
   void set_direction(Node& node, const Workspace<M>& workspace) const {
     Split& split = node.split;
     const size_t width = workspace.measure.width();
@@ -305,12 +305,12 @@ template <Measure M> class SplitChoice {
     }
   }
 
-  // [2, width], of the rows that the split sends to either side.
+  // [2, width]: statistics of the rows that the split sends to each side.
   std::vector<double> sums_by_side(const Node& node, const M& measure) const {
     const size_t width = measure.width();
     std::vector<double> sums(2 * width, 0.0);
     if constexpr (requires { measure.adds_counts(); })
-      if (measure.adds_counts()) {  // of which a mean asks for the classes alone
+      if (measure.adds_counts()) {  // the mean needs only the classes
         assigner_.each_counted_side(node, [&](size_t side, uint32_t tag) { sums[side * width + measure.place_of(tag)] += 1; });
         return sums;
       }

@@ -1,4 +1,4 @@
-// Level-wise growth; held-out rows that follow.
+// Level-wise growth of trees with sorted columns, and the held-out rows that follow the tree while it grows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,8 @@
 
 namespace baytree::tree::sorted {
 
-// Rows that a tree is not grown from but will be asked for: they follow it as it grows, so that nothing is sought that none of them needs.
+// Held-out rows, which the tree is not trained on but will predict: they follow it while it grows, so that surrogates
+// are searched only where some row needs them.
 
 class RowsLeftOut {
  public:
@@ -27,14 +28,15 @@ class RowsLeftOut {
 
   void enter(Node& root) const { root.left_out_end = uint32_t(rows_.size()); }
 
-  // Whether the split of a node cannot tell the branch of a row that comes there.
+  // Whether the split of a node cannot assign some held-out row of the node.
   bool ask(const Node& node, const BranchAssigner& assigner) const {
     const ColumnView& view = columns_[size_t(node.split.column)];
     const auto is_lost = [&](uint32_t row) { return assigner.branch(node.split, view, row) == kUnassigned; };
     return std::any_of(rows_.begin() + node.left_out, rows_.begin() + node.left_out_end, is_lost);
   }
 
-  // Rows that no test and no rule sends on stay behind; nodes share no rows, so that threads may divide them at a time.
+  // Rows that neither tests nor the missing-value rule assign stay at the node. Nodes have disjoint rows, so threads
+  // may call this concurrently.
   void divide(const Node& node, std::span<Node> children, const BranchAssigner& assigner) {
     auto begin = rows_.begin() + node.left_out;
     const auto end = rows_.begin() + node.left_out_end;
@@ -54,16 +56,16 @@ class RowsLeftOut {
   }
 
   std::span<const ColumnView> columns_;
-  std::vector<uint32_t> rows_;  // those of a node side by side
+  std::vector<uint32_t> rows_;  // rows of a node are contiguous
 };
 
-// The sorted search. Every numeric column is sorted once; a split divides each column in place. Large nodes share
-// their columns among the threads, small ones are whole subtrees of work for one thread. Which thread does what never
-// shows in the tree.
+// The sorted search. Every numeric column is sorted once; a split partitions each column in place. The columns of large
+// nodes are shared among threads; small nodes are whole subtrees for one thread. The tree does not depend on the
+// threads.
 
 class Grower {
  public:
-  // `asked`: the only rows that the tree will be asked for beside its own; none where they are not known.
+  // `asked`: the only other rows that the tree will predict, if these are known.
   Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers, RowsLeftOut* asked = nullptr)
       : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers), asked_(asked),
         partitioned_(columns, rows, target, workers), assigner_(columns, target, settings, partitioned_),
@@ -84,14 +86,14 @@ class Grower {
   }
 
  private:
-  // What a thread works in.
+  // Buffers of a thread.
   struct Room {
     PartitionBuffer buffer;
     std::vector<Split> offers;
     std::vector<Surrogate> candidates;
   };
 
-  // ---- one level of large nodes ----
+  // ---- one depth of large nodes ----
 
   std::vector<size_t> grow_level(std::vector<Node>& nodes, const std::vector<size_t>& large, std::vector<size_t>& small) {
     const size_t width = columns_.size();
@@ -192,9 +194,9 @@ class Grower {
     std::move(children.begin(), children.end(), std::back_inserter(nodes));
   }
 
-  // ---- where the rows of a split go ----
+  // ---- assignment of rows to branches ----
 
-  // Whether a row that the tree learns from, or is asked for, may come where its split cannot tell.
+  // Whether some training or held-out row of the node cannot be assigned by its split.
   bool seeks_surrogates(const Node& node, const BranchWeights& assigned) const {
     if (settings_.max_surrogates == 0 || !node.split) return false;
     return !asked_ || assigned.is_partial || asked_->ask(node, assigner_);
@@ -205,7 +207,8 @@ class Grower {
       if (j != column) offers[j].column = -1;
   }
 
-  // Some of the columns that could split a node, drawn by its place among the rows: the same for any number of threads.
+  // Random subset of the columns that could split a node, drawn by the node's position among the rows: independent of
+  // the number of threads.
   void draw(const Node& node, std::span<Split> offers) const {
     std::vector<std::pair<uint64_t, size_t>> lots;
     for (size_t j = 0; j < offers.size(); ++j)

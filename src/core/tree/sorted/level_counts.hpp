@@ -1,4 +1,5 @@
-// Levels of a node; reuse in large nodes.
+// Statistics of the levels of a nominal column among the rows of a node; in large nodes they are derived from those of
+// the parent.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -18,13 +19,11 @@
 
 namespace baytree::tree::sorted {
 
-// The levels of a nominal column among the rows of a node, each with its statistic.
-
-// How many rows of each level, the missing one first, and class there are: [n_levels + 1, n_classes].
+// Number of rows per level (the missing one first) and class: [n_levels + 1, n_classes].
 using LevelCounts = std::vector<uint32_t>;
 
-// Rows that count 1 each: two tables in turn, so that a row need not wait for the one before it. `class_of` a tag is its class,
-// or its place among the classes of a node.
+// Rows of weight 1: two alternating tables, so that a row does not wait for the store of the previous one. `class_of`
+// maps a tag to its class, or to the index of the class in the node.
 template <std::invocable<uint32_t> ClassOf>
 LevelCounts count_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target, size_t classes,
                          const ClassOf& class_of) {
@@ -42,7 +41,7 @@ LevelCounts count_levels(std::span<const uint32_t> tags, const NarrowLevels& nar
   return counts;
 }
 
-// By all classes, and by those of a node.
+// Counts for all classes, and for those of a node.
 inline LevelCounts count_by_class(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target) {
   return count_levels(tags, narrow, n_levels, target, target.classes, [&](uint32_t tag) { return target.class_of(tag); });
 }
@@ -52,10 +51,10 @@ inline LevelCounts count_by_place(std::span<const uint32_t> tags, const NarrowLe
   return count_levels(tags, narrow, n_levels, target, present.size(), [&](uint32_t tag) { return present.place_of(tag); });
 }
 
-// Counts the levels of the rows. Few rows of many levels are sorted by level, so the cost follows the rows.
+// Counts the levels of the rows. Few rows of many levels are sorted by level, so that the cost depends on the rows.
 template <Measure M> class LevelCounter {
  public:
-  // Of the rows with these tags.
+  // Counts the rows with these tags.
   void count(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target, const M& measure,
              Levels& levels) {
     levels.width = measure.width(), levels.code.clear(), levels.statistic.clear();
@@ -68,7 +67,7 @@ template <Measure M> class LevelCounter {
       });
     }
   }
-  // Levels that are already counted, by all classes.
+  // Reads levels that are already counted, for all classes.
   static void read(const LevelCounts& counts, size_t classes, std::span<const int32_t> present, const M& measure, Levels& levels) {
     levels.width = measure.width();
     read_cells(counts, classes, present.size(), [&](size_t place) { return size_t(present[place]); }, levels);
@@ -85,7 +84,7 @@ template <Measure M> class LevelCounter {
     }
     return false;
   }
-  // `classes` cells a level, of which `n` are read: that of each place is at cell_of(place).
+  // `classes` cells per level, of which `n` are read: that of class index i is at cell_of(i).
   template <std::invocable<size_t> CellOf>
   static void read_cells(const LevelCounts& counts, size_t classes, size_t n, const CellOf& cell_of, Levels& levels) {
     levels.code.clear(), levels.statistic.clear();
@@ -134,14 +133,14 @@ template <Measure M> class LevelCounter {
   std::vector<uint64_t> order_;
 };
 
-// The levels of nominal columns in large nodes: counted once at the root, then for all children but the largest, whose counts
-// are what the others leave of the parent's.
+// Counts in large nodes: computed once at the root, then for all children except the largest, whose counts are the
+// parent's minus the others'.
 
-constexpr size_t kLarge = 16384;  // rows of a node whose columns are worth a thread each
+constexpr size_t kLarge = 16384;  // rows of a node whose columns are processed in parallel
 
 class LargeNodeLevels {
  public:
-  // `are_counts`: the measure's statistics are counts of classes.
+  // `are_counts`: whether the measure's statistics are counts of classes.
   LargeNodeLevels(std::span<const ColumnView> columns, const Target& target, const PartitionedRows& partitioned, Workers& workers,
                   bool are_counts)
       : columns_(columns), target_(target), partitioned_(partitioned), workers_(workers), are_counts_(are_counts) {}

@@ -1,4 +1,5 @@
-// Unordered levels into two groups: by an ordering that holds the best grouping, by trying all, or by a stated guess.
+// Partition of unordered levels into two groups: exact by an ordering where one exists, by exhaustive search for few
+// levels, else by a heuristic ordering.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -16,7 +17,8 @@
 
 namespace baytree::tree::sorted {
 
-// The first principal component of the levels' class shares, weighted by their mass (Coppersmith, Hong, Hosking 1999).
+// First principal component of the levels' class proportions, weighted by their weight (Coppersmith, Hong, Hosking
+// 1999).
 inline std::vector<double> component_keys(const Levels& levels, const PresentClasses& present) {
   const size_t n = levels.size(), classes = present.size();
   std::vector<double> share(n * classes), mass(n), mean(classes, 0.0), scatter(classes * classes, 0.0);
@@ -62,7 +64,7 @@ template <Measure M> std::vector<uint32_t> level_order(const Levels& levels, con
   return order;
 }
 
-// Is the grouping whose moved-out side has this statistic the best so far?
+// Keeps the grouping whose complement has this statistic if it is the best so far.
 template <Measure M>
 bool improves(M& measure, std::span<const double> left, std::span<const double> total, Limits limits, Split& best) {
   const size_t size = left.size() - 1;
@@ -77,7 +79,7 @@ bool improves(M& measure, std::span<const double> left, std::span<const double> 
   return true;
 }
 
-// Cuts after each level in the order of the keys; exact for two classes and for numbers.
+// Splits after each level in the order of the keys; exact for two classes and for numeric targets.
 template <Measure M>
 bool group_in_order(const Levels& levels, M& measure, std::span<const double> total, Limits limits, Split& best) {
   const auto order = level_order(levels, measure);

@@ -1,4 +1,5 @@
-// What a row adds to a side of a split, and what two sides are worth: the target's part in the search for a split.
+// Measures: how a row changes the statistic of a side, and the score of a split from the statistics; for classes and
+// for numeric targets.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,44 +18,44 @@
 
 namespace baytree::tree::sorted {
 
-// A worth, and the same as a fraction of whole numbers where the criterion and the weights allow it.
+// A score, and the same as a fraction of integers if criterion and weights allow it.
 struct Score {
   double value = 0;
   unsigned __int128 over = 0;
   uint64_t under = 0;  // 0: no fraction
 };
 
-// Better beyond what rounding can feign; within that, only if the fractions say so.
+// Whether a is better than b by more than rounding errors; within these, the exact fractions decide.
 inline bool is_better(const Score& a, const Score& b, double slack) {
   if (a.value > b.value + slack) return true;
   if (a.value < b.value - slack || !a.under || !b.under) return false;
   return a.over * b.under > b.over * a.under;
 }
 
-// sum of squares / size over two sides, as a fraction; exact while sizes stay below 2^25.
+// Sum of squares / size over two sides, as a fraction; exact for sizes below 2^25.
 inline Score gini_fraction(double value, unsigned __int128 squares_left, uint64_t left, unsigned __int128 squares_right,
                            uint64_t right) {
   return {value, squares_left * right + squares_right * left, left * right};
 }
-constexpr double kExactSize = 33554432;  // 2^25: beyond it the fraction's cross product leaves 128 bits
+constexpr double kExactSize = 33554432;  // 2^25: for larger sizes the cross product of fractions exceeds 128 bits
 
-// A measure adds rows into a short vector whose last entry is the size; a worth judges (left, total).
+// A measure adds rows into a short vector whose last entry is the size; a score is computed from (left, total).
 template <typename M>
 concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span<const double> left) {
   { measure.width() } -> std::same_as<size_t>;
   measure.add(statistic, tag);
   measure.enter(std::span<const int32_t>());  // the classes that occur in the node
-  measure.focus(0.0, 0.0);                    // its mean and its risk
+  measure.focus(0.0, 0.0);                    // mean and risk of the node
   { measure.value(left) } -> std::same_as<double>;
   { measure.score(left, 0.0) } -> std::same_as<Score>;
   { measure.slack() } -> std::same_as<double>;
   { measure.nothing() } -> std::same_as<std::vector<double>>;  // of a side without rows
   { measure.order_key(left) } -> std::same_as<double>;
   { measure.mean(left) } -> std::same_as<double>;
-  { measure.is_plain_count() } -> std::same_as<bool>;  // a statistic is counts of classes and their sum
+  { measure.is_plain_count() } -> std::same_as<bool>;  // a statistic is class counts and their sum
 };
 
-// The masses of the classes that a node has, under a criterion.
+// Class weights under a criterion.
 class ClassMeasure {
  public:
   ClassMeasure(const Target& target, std::string_view criterion)
@@ -82,7 +83,7 @@ class ClassMeasure {
     criterion_.emplace(rule_.made(masses()));
     extra_.clear();
   }
-  // A third child that never changes: the rows without a value, where they have a branch of their own.
+  // A third child that is the same for every split: the rows with a missing value, if they have their own branch.
   void begin_with(std::span<const double> total_of_known, std::span<const double> own_branch) {
     total_.assign(total_of_known.begin(), total_of_known.end());
     extra_.assign(own_branch.begin(), own_branch.end());
@@ -113,7 +114,8 @@ class ClassMeasure {
   bool has_fractions() const { return rule_.is_gini && target_.is_counted && whole_ < kExactSize && extra_.empty(); }
   double slack() const { return 1e-12 * whole_; }
   std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
-  // Two classes: the share of the first one. An ordering of levels by it holds the best two groups (Breiman et al.).
+  // Two classes: the proportion of the first one. Ordering the levels by it contains the best two groups (Breiman et
+  // al. 1984).
   double order_key(std::span<const double> statistic) const {
     const double mass = total(statistic.first(classes()));
     return mass > 0 ? statistic[0] / mass : 0.0;
@@ -125,7 +127,7 @@ class ClassMeasure {
   }
   bool is_ordered() const { return target_.classes <= 2; }
   bool is_plain_count() const { return target_.is_counted && !target_.weight; }
-  // Whether every row counts 1: what rows add up to is then how many of each class there are, completed by their sum.
+  // Whether every row has weight 1: then statistics are class counts followed by their sum.
   bool adds_counts() const { return is_plain_count(); }
   static void complete(std::span<double> statistic, size_t classes) { statistic[classes] = total(statistic.first(classes)); }
 
@@ -153,7 +155,8 @@ class ClassMeasure {
   std::optional<AnyCriterion> criterion_;
 };
 
-// Sums about the node's mean: S = sum w (y - m) and W; the worth of two sides is the fall of the sum of squares.
+// Sums relative to the node's mean: S = sum w (y - m) and W; the score of a split is the decrease of the sum of
+// squares.
 class SquareMeasure {
  public:
   SquareMeasure(const Target& target, std::string_view) : target_(target) {}

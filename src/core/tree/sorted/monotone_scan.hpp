@@ -1,4 +1,5 @@
-// The best cut of a sorted column that the target must follow: it may not fall (or not rise) from the first side to the second.
+// Best threshold of a sorted column under a monotone constraint: the target may not decrease (or increase) from the
+// first side to the second.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +11,11 @@
 
 namespace baytree::tree::sorted {
 
-// Whether the mean, or the share of the classes from each one on, does not fall with `direction` 1, and does not rise with -1.
+// Whether the mean, or the proportion of the classes from each one on, does not decrease (direction 1) or increase
+// (-1).
 template <Measure M> bool follows(const M& measure, std::span<const double> left, std::span<const double> total, int direction) {
   if constexpr (requires { measure.mass_in(left, size_t(0)); }) {
-    double first = 0, second = 0;  // masses of the sides
+    double first = 0, second = 0;  // weights of the sides
     for (size_t k = 0; k < measure.classes(); ++k)
       first += measure.mass_in(left, k), second += measure.mass_in(total, k) - measure.mass_in(left, k);
     double first_from = 0, second_from = 0;  // of the classes from each one on
@@ -27,7 +29,8 @@ template <Measure M> bool follows(const M& measure, std::span<const double> left
   }
 }
 
-// As `scan`, of the cuts that the target follows. A cut above all values parts rows that have none: these have no order.
+// Like `scan`, but only thresholds that satisfy the constraint. A threshold above all values separates missing values,
+// which have no order.
 template <Measure M>
 bool scan_following(std::span<const Entry> known, M& measure, std::span<const double> total, std::span<const double> first,
                     bool may_take_all, Limits limits, int direction, std::vector<double>& left, Split& best) {

@@ -1,5 +1,6 @@
-// What the growth of a tree asks about a node: its measure, what its columns offer, and which of the offers wins. The answers are
-// compiled for each measure of the target; the growth, which asks for one column of a node at a time, is compiled once.
+// Interface between the growth of a tree and the search of a node: its measure, the best split of each column, and the
+// choice among them. The implementation is compiled once per measure; the growth, which makes one call per column and
+// node, is compiled once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,19 +16,19 @@
 
 namespace baytree::tree::sorted {
 
-// A worker is a thread by its number: two that search at a time are not the same.
+// `worker` is a thread number; two concurrent searches must have different ones.
 class NodeSearch {
  public:
   virtual ~NodeSearch() = default;
-  virtual bool is_plain_count() const = 0;  // statistics are counts of classes
+  virtual bool is_plain_count() const = 0;  // statistics are class counts
   virtual void measure(Node& node, int worker) = 0;
   virtual void count_children(const Node& parent, std::span<Node> children, int worker) = 0;
   virtual Split search(const Node& node, int32_t column, int worker) = 0;
   virtual bool choose(Node& node, std::span<Split> offers, int worker) = 0;
-  virtual const Levels& levels(const Node& node, int32_t column, int worker) = 0;  // of a nominal column, until the worker's next call
+  virtual const Levels& levels(const Node& node, int32_t column, int worker) = 0;  // until the worker's next call
 };
 
-// The search for this target, with the arithmetic that was asked for.
+// The search for this target, with the arithmetic that the settings name.
 std::unique_ptr<NodeSearch> node_search(std::span<const ColumnView> columns, const Target& target, const Settings& settings,
                                         const PartitionedRows& partitioned, const BranchAssigner& assigner, Workers& workers);
 

@@ -1,4 +1,4 @@
-// What is known of a node before it is split: counts, risk, impurity, and whether it stays a leaf.
+// Statistics of a node before it is split: counts, risk, impurity, and whether it stays a leaf.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ template <Measure M> class NodeMeasure {
   NodeMeasure(const Target& target, const Settings& settings, const PartitionedRows& partitioned)
       : target_(target), settings_(settings), partitioned_(partitioned) {}
 
-  // A node other than the root has its classes counted already.
+  // Except at the root, the classes have been counted by the parent.
   void measure(Node& node, Workspace<M>& workspace) {
     const auto own = partitioned_.tags(node);
     node.rows = int64_t(own.size());
@@ -33,7 +33,8 @@ template <Measure M> class NodeMeasure {
                     node.impurity <= settings_.min_impurity || (settings_.is_cart && node.risk <= settings_.min_risk);
   }
 
-  // Where weights are whole numbers and every row went on, what the others leave of the parent's is the largest child's.
+  // With integer weights and no rows left at the parent, the counts of the largest child are the parent's minus those
+  // of the others.
   void count_children(const Node& parent, std::span<Node> children, Workspace<M>& workspace) const {
     if constexpr (requires { workspace.measure.present(); }) count_classes(parent, children, workspace);
   }
@@ -54,10 +55,10 @@ template <Measure M> class NodeMeasure {
     if (largest) keep_present(*largest, parent.present, {std::move(rest), {}});
   }
 
-  // Of the classes that a measure has entered.
+  // Counts of the classes that the measure considers.
   struct ClassCounts {
     std::vector<double> weight;
-    std::vector<uint8_t> occurs;  // empty where rows weigh 1: then those occur that weigh something
+    std::vector<uint8_t> occurs;  // empty where rows have weight 1: then a class occurs if its count is positive
   };
 
   void measure_classes(Node& node, std::span<const uint32_t> own, Workspace<M>& workspace) {
@@ -100,7 +101,7 @@ template <Measure M> class NodeMeasure {
     }
     return counts;
   }
-  // Four tables in turn where rows are many: rows of one class after the other would each wait for the sum before.
+  // Four alternating tables for many rows: consecutive rows of one class would wait for each other's stores.
   static std::vector<double> count_rows(std::span<const uint32_t> own, const PresentClasses& present) {
     const size_t classes = present.size(), lanes = own.size() < 16 * classes ? 1 : 4;
     std::vector<uint32_t> lane(lanes * classes, 0);
@@ -110,7 +111,7 @@ template <Measure M> class NodeMeasure {
     return counts;
   }
 
-  // Masses from the counts where that is the same as row by row.
+  // Class weights from the counts, where this has the same bits as summing row by row.
   void sum_classes(Node& node, std::span<const uint32_t> own, const Workspace<M>& workspace) const {
     if constexpr (requires { workspace.measure.adds_counts(); })
       if (workspace.measure.adds_counts()) {
@@ -126,7 +127,8 @@ template <Measure M> class NodeMeasure {
     node.total.back() = target_.counts_rows ? double(own.size()) : node.weight;
   }
 
-  // The class of least expected loss, the first one on equality. Classes that do not occur are alike where mistakes are.
+  // The class of minimum expected loss, the first one on ties. Absent classes are interchangeable where all errors cost
+  // the same.
   void decide(Node& node) const {
     std::vector<double> lost(node.present.size());
     for (size_t k = 0; k < lost.size(); ++k) lost[k] = settings_.risk_scale[size_t(node.present[k])] * node.counts[k];
@@ -154,7 +156,7 @@ template <Measure M> class NodeMeasure {
     for (size_t k = 0; k < lost.size(); ++k) sum += amount(k);
     return sum;
   }
-  // Of ascending classes: the place at which the first one is left out is that class.
+  // The smallest class that is not among these ascending ones.
   static size_t first_absent(std::span<const int32_t> classes) {
     for (size_t k = 0; k < classes.size(); ++k)
       if (classes[k] != int32_t(k)) return k;

@@ -1,4 +1,5 @@
-// The rows of a growing tree: in every column those of a node lie together, in order, and a split divides them in place.
+// Rows of a growing tree: in every column the rows of a node are contiguous and in order, and a split partitions them
+// in place.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,13 +17,13 @@
 
 namespace baytree::tree::sorted {
 
-// Room for the rows of the second and the third branch while a column is divided.
+// Buffers for the rows of the second and the third branch while a column is partitioned.
 struct PartitionBuffer {
   std::vector<Entry> second, third;
   std::vector<uint32_t> tags[2];
 };
 
-// The number of rows with a value, which come first in a column that is cut.
+// The number of rows with a known value, which come first in a numeric column.
 inline size_t known_in(std::span<const Entry> all) {
   if (all.empty() || rank_of(all.back()) != kMissing) return all.size();
   return size_t(std::ranges::partition_point(all, [](Entry e) { return rank_of(e) != kMissing; }) - all.begin());
@@ -36,15 +37,15 @@ class PartitionedRows {
     sort_columns();
   }
 
-  std::span<uint8_t> side() { return side_; }  // [n_rows], the branch of each row at the node that holds it
+  std::span<uint8_t> side() { return side_; }  // [n_rows], the branch of each row in the node that holds it
   std::span<const uint8_t> side() const { return side_; }
-  // Of a column that is cut.
+  // The entries of a numeric column.
   std::span<const Entry> entries(const Node& node, size_t column) const {
     return {entries_[column].data() + node.begin, node.end - node.begin};
   }
-  // Of a column of levels.
+  // The levels of a nominal column.
   const NarrowLevels& levels(size_t column) const { return levels_[column]; }
-  // The rows of a node in the order of the table.
+  // The rows of a node in table order.
   std::span<const uint32_t> tags(const Node& node) const { return {tags_.data() + node.begin, node.end - node.begin}; }
 
   void divide_rows(const Node& node, std::vector<Node>& children, PartitionBuffer& buffer) {
@@ -71,7 +72,7 @@ class PartitionedRows {
     for (size_t i = 0; i < n; ++i) {
       const Entry e = in[i];
       const size_t s = side[tag_of(e) >> bits], goes_on = 1 - (s >> 1 != 0), is_second = s & goes_on;
-      in[count[0]] = e, second[count[1]] = e;  // sums instead of branches: sides are as good as random here
+      in[count[0]] = e, second[count[1]] = e;  // branch-free: sides are unpredictable here
       count[0] += goes_on - is_second, count[1] += is_second;
       if (s == 2) buffer.third[count[2]++] = e;
     }
@@ -80,7 +81,8 @@ class PartitionedRows {
       std::copy_n(buffer.third.begin(), count[2], entries_[column].data() + children[2].begin);
   }
 
-  // Sends the rows of a node down any number of branches, branch[row] that of each; tells where those of each branch begin, and the end.
+  // Distributes the rows of a node to any number of branches, branch[row] being that of each row; returns where each
+  // branch begins, and the end.
   std::vector<uint32_t> deal_rows(const Node& node, size_t branches, std::span<const int32_t> branch, PartitionBuffer& buffer) {
     const std::span<uint32_t> own(tags_.data() + node.begin, node.end - node.begin);
     std::vector<uint32_t> begin(branches + 1, 0);
@@ -90,13 +92,13 @@ class PartitionedRows {
     deal(own, node.begin, begin, branch, buffer.tags[0], [](uint32_t tag) { return tag; });
     return begin;
   }
-  // The same in a column that is cut, the branches beginning where they do among the rows.
+  // The same for a numeric column, with the branches starting at the same positions.
   void deal_column(const Node& node, size_t column, std::span<const uint32_t> begin, std::span<const int32_t> branch, PartitionBuffer& buffer) {
     const std::span<Entry> own(entries_[column].data() + node.begin, node.end - node.begin);
     deal(own, node.begin, begin, branch, buffer.second, tag_of);
   }
 
-  // The column of the split itself lies as it should, unless rows without a value, which come last, go first.
+  // The split's own column is already partitioned, unless missing values, which come last, take the first branch.
   bool is_divided(const Node& node, size_t column) const {
     return size_t(node.split.column) == column && (node.split.missing > 0 || known_in(entries(node, column)) == node.end - node.begin);
   }
@@ -104,7 +106,8 @@ class PartitionedRows {
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
 
  private:
-  // The entries of the first branch of a cut, where they are very few beside the rest and every row has a value.
+  // The entries of the first branch of a threshold, if they are very few compared with the rest and no value is
+  // missing.
   std::span<const Entry> few_below_cut(const Node& node) const {
     const auto column = size_t(node.split.column);
     if (columns_[column].is_nominal()) return {};
@@ -112,7 +115,7 @@ class PartitionedRows {
     return few.size() * 64 < all.size() && known_in(all) == all.size() ? few : std::span<const Entry>();
   }
 
-  // Few rows go first: the others move up in whole runs.
+  // Moves few rows to the front: the others are shifted in long runs.
   std::array<size_t, 3> move_few_first(const Node& node, std::span<const Entry> few, PartitionBuffer& buffer) {
     const std::span<uint32_t> own(tags_.data() + node.begin, node.end - node.begin);
     auto& taken = buffer.tags[0];
@@ -163,7 +166,7 @@ class PartitionedRows {
     size_t count[2] = {0, 0};
     for (const Item item : own) {
       const auto is_second = size_t(branch[target_.row(tag_of_item(item))]);
-      own[count[0]] = item, room[count[1]] = item;  // sums instead of branches: these are as good as random here
+      own[count[0]] = item, room[count[1]] = item;  // branch-free: sides are unpredictable here
       count[0] += 1 - is_second, count[1] += is_second;
     }
     std::copy_n(room.begin(), count[1], own.begin() + std::ptrdiff_t(count[0]));
@@ -178,7 +181,7 @@ class PartitionedRows {
       sort_keys(columns_[j], target_.class_bits, [&](size_t row) { return tag(row); }, entries_[j], scratch[size_t(worker)]);
     });
   }
-  // Block by block over all columns, since the columns of a row-major matrix share their cache lines.
+  // Block by block over all columns, since the columns of a row-major matrix share cache lines.
   void copy_columns() {
     constexpr size_t kBlock = 1024;
     workers_.run(columns_.size(), [&](size_t j, int) {
@@ -201,9 +204,9 @@ class PartitionedRows {
   size_t n_;
   const Target& target_;
   Workers& workers_;
-  std::vector<std::vector<Entry>> entries_;  // per column that is cut: rows of a node side by side, ascending
-  std::vector<NarrowLevels> levels_;                // per column of levels, in the order of the table
-  std::vector<uint32_t> tags_;               // rows of a node side by side, in the order of the table
+  std::vector<std::vector<Entry>> entries_;  // per numeric column: rows of a node contiguous, ascending by value
+  std::vector<NarrowLevels> levels_;                // per nominal column, in table order
+  std::vector<uint32_t> tags_;               // rows of a node contiguous, in table order
   std::vector<uint8_t> side_;
 };
 

@@ -1,4 +1,4 @@
-// Measures with rpart's arithmetic.
+// Measures with the arithmetic of rpart, operation by operation, so that ties are decided in the same way.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -15,11 +15,9 @@
 
 namespace baytree::tree::sorted {
 
-// Measures with the arithmetic of rpart, operation by operation, so that its ties fall the same way.
-
-// Weights of classes, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k. U is a running sum
-// on both sides, because scales are 1 only up to the last bit and ties hang on it.
-// A statistic is [weight per class, U, -U, rows]; the third part of `nothing` is the U of all, so that it ends as the rest's.
+// Class weights, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k. U is a running sum on
+// both sides, because the scales are 1 only up to the last bit, and ties depend on that. A statistic is [weight per
+// class, U, -U, rows]; the third entry of `nothing` is the total U, so that it ends as that of the other side.
 class RpartClassMeasure {
  public:
   RpartClassMeasure(const Target& target, std::string_view criterion)
@@ -67,8 +65,8 @@ class RpartClassMeasure {
     }
     return parent_ - rest;
   }
-  // Whether two sides are surely worth less than `least`, told by products alone: by gini they are worth the parent's impurity less U, plus
-  // what the squares of the masses of either side are over its U.
+  // Whether two sides are certainly worse than `least`, by products alone: for Gini the score is the parent's impurity
+  // minus U, plus the sum of squared weights of each side over its U.
   bool is_below(std::span<const double> left, double least) const {
     const double on_left = left[classes()], on_right = left[classes() + 1], all = on_left + on_right;
     if (is_information_ || !(on_left > 0) || !(on_right > 0)) return false;
@@ -109,7 +107,7 @@ class RpartClassMeasure {
   }
 
  private:
-  static constexpr double kRounding = 1e-9;  // far more than sums and quotients of doubles lose
+  static constexpr double kRounding = 1e-9;  // far above the rounding errors
   double phi(double p) const { return is_information_ ? Entropy::Rpart::of_share(p) : Gini::Rpart::of_share(p); }
   double scale(size_t place) const { return target_.scale[present_[place]]; }
   const Target& target_;
@@ -119,8 +117,8 @@ class RpartClassMeasure {
   double parent_ = 0;
 };
 
-// Numbers: (S^2 / W_l + S^2 / W_r) / R, with S the left sum about the mean of the rows with a value, which the right
-// sum then equals but for its sign; R is the risk of all the rows. A statistic is [S, W, rows].
+// Regression: (S^2 / W_l + S^2 / W_r) / R, where S is the left sum relative to the mean of the known rows, so that the
+// right sum is -S; R is the risk of all rows. A statistic is [S, W, rows].
 class RpartSquareMeasure {
  public:
   RpartSquareMeasure(const Target& target, std::string_view) : target_(target) {}
@@ -143,22 +141,23 @@ class RpartSquareMeasure {
   }
   Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
   Score none() const { return {0, 0, 0}; }
-  double slack() const { return 1e-12; }  // of the risk; closer ones are told apart by the order of the rows alone
+  double slack() const { return 1e-12; }  // of the risk; closer scores are decided by the order of the rows alone
   double order_key(std::span<const double> statistic) const { return mean(statistic); }
   double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
   bool is_ordered() const { return true; }
   static bool is_plain_count() { return false; }
-  static constexpr bool is_centred() { return true; }  // on the rows with a value, not on the node
+  static constexpr bool is_centred() { return true; }  // relative to the mean of the known rows, not of the node
 
  private:
   const Target& target_;
   double mean_ = 0, risk_ = 0, whole_ = 0;
 };
 
-// The best cut of a sorted column for two classes that are only counted, as rpart judges it: most cuts are passed by whole numbers alone.
+// Best threshold of a sorted column for two classes of unit weights, as rpart scores it: integer bounds exclude most
+// thresholds.
 
-// As `scan` of rows that count 1 each, of all of which `measure` has begun with the `total`: sides are counted as whole numbers, and
-// a cut that is surely below the best is not judged.
+// Like `scan` for rows of weight 1, where `measure` has started with `total`: sides are counted in integers, and a
+// threshold that is certainly worse than the best is not scored.
 inline bool scan_counts(std::span<const Entry> known, const RpartClassMeasure& measure, std::span<const double> total, Limits limits,
                         Split& best) {
   const double n = total[0] + total[1];

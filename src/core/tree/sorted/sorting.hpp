@@ -1,4 +1,5 @@
-// Numeric columns sorted once; narrow level codes.
+// Numeric columns sorted once: rank and row of each value, by bucket sort on monotone 32-bit keys; and nominal columns
+// as narrow codes.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -17,19 +18,19 @@
 
 namespace baytree::tree::sorted {
 
-// Numbers as 32-bit keys that never fall as the numbers rise.
+// Monotone 32-bit keys of numbers.
 
 constexpr uint64_t kMissingKey = ~uint64_t(0);
 
-// Doubles as integers in the same order; -0.0 equals 0.0.
+// Doubles as integers of the same order; -0.0 equals 0.0.
 inline uint64_t sortable(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x + 0.0);
   return bits >> 63 ? ~bits : bits | 0x8000000000000000u;
 }
 inline double number_of(uint64_t key) { return std::bit_cast<double>(key >> 63 ? key & 0x7FFFFFFFFFFFFFFFu : ~key); }
 
-// Either in proportion to the number, which spreads ordinary columns evenly, or by its leading bits, which suits numbers of
-// very different sizes; a sample decides. Both only round, so a greater key is a greater number.
+// Maps a number to a key either linearly, which spreads ordinary columns evenly, or by its leading bits, for numbers of
+// very different magnitudes; a sample decides. Both are monotone and only round.
 class KeyScale {
  public:
   explicit KeyScale(std::span<const uint64_t> keys) {
@@ -48,11 +49,11 @@ class KeyScale {
   uint32_t operator()(uint64_t key) const {
     return is_even_ ? uint32_t(int64_t((number_of(key) - low_) * unit_)) : uint32_t((key - low_bits_) >> shift_);
   }
-  // Different numbers have different keys.
+  // Whether different numbers have different keys.
   bool is_exact() const { return is_even_ ? is_whole_ : shift_ == 0; }
 
  private:
-  static constexpr double kMost = 4294966272.0;  // a little below 2^32: rounding may not reach it
+  static constexpr double kMost = 4294966272.0;  // slightly below 2^32: rounding may not reach it
   static constexpr size_t kSample = 256;
 
   void choose(std::span<const uint64_t> keys, double range) {
@@ -73,7 +74,7 @@ class KeyScale {
     std::sort(key.begin(), key.begin() + std::ptrdiff_t(sample.size()));
     return size_t(std::unique(key.begin(), key.begin() + std::ptrdiff_t(sample.size())) - key.begin());
   }
-  static constexpr double kWhole = 4503599627370496.0;  // 2^52: whole numbers up to here, and their differences, are exact
+  static constexpr double kWhole = 4503599627370496.0;  // 2^52: integers up to here, and their differences, are exact
   static bool is_whole(uint64_t key) {
     const double x = number_of(key);
     return key == kMissingKey || (std::abs(x) < kWhole && double(int64_t(x)) == x);
@@ -85,15 +86,15 @@ class KeyScale {
   bool is_even_ = false, is_whole_ = false;
 };
 
-// Entries in the order of their upper 32 bits: dealt into buckets by the leading bits, each of which the fast cache can hold.
+// Bucket sort of entries by their upper 32 bits; each bucket fits the first-level cache.
 
-// One row of a column: above the rank of its value, below its tag (row and class).
+// A row of a column: rank of its value in the upper half, its tag (row and class) in the lower half.
 using Entry = uint64_t;
 inline uint32_t rank_of(Entry e) { return uint32_t(e >> 32); }
 inline uint32_t tag_of(Entry e) { return uint32_t(e); }
 inline Entry entry(uint32_t rank, uint32_t tag) { return Entry(rank) << 32 | tag; }
 
-// Tags come in ascending order, and every step is stable, so that the order is that of whole entries.
+// Tags are given in ascending order and every step is stable, so the result is the order of whole entries.
 class BucketSort {
  public:
   BucketSort(std::vector<Entry>& entries, std::vector<Entry>& scratch) : entries_(entries), scratch_(scratch) {}
@@ -129,7 +130,7 @@ class BucketSort {
     return most;
   }
 
-  // From the scratch room back into its place: by as many more bits as spread the bucket to about one entry each.
+  // From the buffer back into place: split by further bits into about one entry per bucket, then insertion sort.
   void sort_bucket(uint32_t begin, uint32_t end, int bits_before) {
     const std::span<Entry> from(scratch_.data() + begin, end - begin), to(entries_.data() + begin, end - begin);
     if (from.size() > kMuch) return sort_by_bytes(from, to);
@@ -148,7 +149,7 @@ class BucketSort {
     }
   }
 
-  // A bucket that holds a large part of the rows: a byte at a time, the lowest first; an even number of times.
+  // A bucket with a large part of the rows: radix sort by bytes, lowest first; an even number of passes.
   static void sort_by_bytes(std::span<Entry> from, std::span<Entry> to) {
     std::array<uint32_t, 256> place;
     for (int shift = 32; shift < 64; shift += 16) {
@@ -163,11 +164,11 @@ class BucketSort {
   std::vector<uint32_t> room_;
 };
 
-// A numeric column in ascending order: each row once, with the rank of its value among the distinct ones.
+// Sorted columns: each row once, with the rank of its value among the distinct values.
 
-constexpr uint32_t kMissing = 0xFFFFFFFFu;  // the rank of a missing value: after every number
+constexpr uint32_t kMissing = 0xFFFFFFFFu;  // rank of a missing value: after every number
 
-// Copies rows [begin, end) of a column into `keys`, as the integers that sort like the numbers.
+// Copies rows [begin, end) of a column into `keys`, as integers that sort like the numbers.
 inline void copy_keys(const ColumnView& column, size_t begin, size_t end, std::span<uint64_t> keys) {
   for (size_t i = begin; i < end; ++i) {
     const double x = column[i];
@@ -175,7 +176,7 @@ inline void copy_keys(const ColumnView& column, size_t begin, size_t end, std::s
   }
 }
 
-// Entries of equal rank hold numbers that the scale could not tell apart, or equal ones: most runs are the latter.
+// Entries of equal key have equal numbers, usually, or numbers that the keys do not distinguish.
 template <std::invocable<Entry> Number> void sort_run(std::span<Entry> run, const Number& number) {
   const double first = number(run[0]);
   if (std::ranges::all_of(run.subspan(1), [&](Entry e) { return number(e) == first; })) return;
@@ -194,7 +195,7 @@ template <std::invocable<Entry> Number> void sort_runs(std::span<Entry> order, c
   }
 }
 
-// What is in the upper half is replaced by the number of smaller distinct values.
+// Replaces the upper half by the number of smaller distinct values.
 template <std::invocable<Entry> Number> void set_ranks(std::span<Entry> order, const Number& number, bool is_cut_off) {
   uint32_t rank = 0;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -206,7 +207,7 @@ template <std::invocable<Entry> Number> void set_ranks(std::span<Entry> order, c
   }
 }
 
-// Few rows are sorted by whole keys: to find a scale that spreads them would take longer.
+// Few rows are sorted by full keys: finding a scale would take longer.
 constexpr size_t kFewRows = 512;
 template <std::invocable<size_t> Tag> void sort_few_keys(const Tag& tag_of_row, std::vector<uint64_t>& keys) {
   std::array<std::pair<uint64_t, uint32_t>, kFewRows> order;
@@ -221,8 +222,8 @@ template <std::invocable<size_t> Tag> void sort_few_keys(const Tag& tag_of_row, 
   }
 }
 
-// Turns a column's keys into its rows in ascending order as (rank, tag): ties by row, missing values last.
-// `keys` are the numbers as `copy_keys` gives them, a tag is a row with `class_bits` more bits that tag_of(row) knows.
+// Turns a column's keys into its rows in ascending order as (rank, tag): ties by row, missing values last. `keys` are
+// the numbers as written by `copy_keys`; a tag is the row with `class_bits` additional bits, computed by tag_of(row).
 template <std::invocable<size_t> Tag>
 void sort_keys(const ColumnView& column, int class_bits, const Tag& tag_of_row, std::vector<uint64_t>& keys,
                std::vector<uint64_t>& scratch) {
@@ -243,9 +244,10 @@ void sort_keys(const ColumnView& column, int class_bits, const Tag& tag_of_row, 
   for (const uint32_t tag : missing) keys.push_back(entry(kMissing, tag));
 }
 
-// The levels of a nominal column as narrow numbers: level + 1 of each row, 0 where the value is missing.
+// Nominal columns as narrow codes: level + 1 of each row, 0 for a missing value.
 
-// Rows of a node lie apart in the table, so counting its levels jumps: the fewer bytes a column has, the more of it is near.
+// Rows of a node are scattered over the table, so counting levels has random access: fewer bytes per row means fewer
+// cache misses.
 class NarrowLevels {
  public:
   NarrowLevels() = default;

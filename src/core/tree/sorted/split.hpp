@@ -1,4 +1,5 @@
-// Best threshold of a sorted column; estimates of all cuts.
+// Best threshold of a sorted column: one pass over the rows, preceded by approximate scores that exclude most
+// thresholds.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,12 +19,12 @@
 
 namespace baytree::tree::sorted {
 
-// Which cuts of a column may be the best: estimates of all of them in a few steps a row, whatever the number of classes.
+// Approximate scores of all thresholds of a column, in a few operations per row, whatever the number of classes.
 
-// A measure of classes, whose cuts can be estimated where the criterion has terms.
+// A class measure whose scores can be approximated, since the criterion is a sum of terms.
 template <typename M>
 concept EstimatedMeasure = requires(const M measure, uint32_t tag, size_t place, std::span<const double> statistic) {
-  measure.terms();  // one of several kinds
+  measure.terms();  // a variant
   { measure.place_of(tag) } -> std::same_as<size_t>;
   { measure.mass_of(tag) } -> std::same_as<double>;
   { measure.size_of(tag) } -> std::same_as<double>;
@@ -31,7 +32,7 @@ concept EstimatedMeasure = requires(const M measure, uint32_t tag, size_t place,
   { measure.parent_mass(place) } -> std::same_as<double>;
 };
 
-// Nothing is known of the cuts of another measure.
+// Measures without approximation.
 template <typename M> class CutEstimates {
  public:
   static double bar(auto&&...) { return 0; }
@@ -40,7 +41,8 @@ template <typename M> class CutEstimates {
 
 template <EstimatedMeasure M> class CutEstimates<M> {
  public:
-  // Of the cuts that leave `min_leaf` on both sides, with `first` rows on the first one already; tells how high an estimate must be.
+  // Scores the thresholds with at least `min_leaf` on both sides, with `first` rows already on the first side; returns
+  // the lower limit of the scores of candidates.
   double bar(std::span<const Entry> known, const M& measure, std::span<const double> total, std::span<const double> first,
              bool may_take_all, double min_leaf) {
     const auto by = [&]<typename Terms>(const Terms& terms) {
@@ -100,7 +102,8 @@ template <EstimatedMeasure M> class CutEstimates<M> {
     left_ = left.mass;
   }
 
-  // Anew from the other end: what is taken from a sum leaves its rounding behind, which on a small side is large.
+  // Recomputed from the other end: subtraction from a sum leaves rounding errors that are large relative to a small
+  // side.
   void from_the_right(std::span<const Entry> known, const M& measure, const auto& terms, std::span<const double> total) {
     rest_.resize(measure.classes());
     for (size_t k = 0; k < rest_.size(); ++k) rest_[k] = measure.mass_in(total, k) - classes_[k].mass;
@@ -114,7 +117,8 @@ template <EstimatedMeasure M> class CutEstimates<M> {
     }
   }
 
-  // Beyond a gap wider than rounding and slack below the highest, no cut can win, nor bear on which of those above it does.
+  // A threshold whose approximate score is below the maximum by more than rounding and slack can neither win nor
+  // influence the choice.
   double bar_of(double gap) {
     const double highest = worth_.empty() ? kNone : *std::ranges::max_element(worth_);
     if (highest == kNone) return kNone;
@@ -128,25 +132,25 @@ template <EstimatedMeasure M> class CutEstimates<M> {
   }
   static constexpr double kGaps = 1024;
 
-  std::vector<double> worth_;  // [n_known], of the cut after each row; kNone where there is none
+  std::vector<double> worth_;  // [n_known], score of the threshold after each row; kNone if there is none
   std::vector<double> near_, rest_;
   std::vector<Class> classes_;
   double left_ = 0;
 };
 
-// The best cut of a sorted column: one pass, exact thresholds, ties to the lower cut.
+// One pass with exact scores; the lower threshold wins ties.
 
-// What a column offers: how much it is worth and where it divides the rows.
+// Best split of a column: its score and how it divides the rows.
 struct Split {
   Score score;
-  int32_t column = -1;           // -1: nothing worth doing
-  double cut = 0;                // numbers: up to here the first branch
-  uint32_t last = 0;             // numbers: place of the last entry of the first branch
-  int32_t missing = -1;          // branch of the rows without a value, -1 if none decided it
-  bool has_own_branch = false;   // the rows without a value are a third branch
+  int32_t column = -1;           // -1: no split
+  double cut = 0;                // numeric: threshold, inclusive upper end of the first branch
+  uint32_t last = 0;             // numeric: position of the last entry of the first branch
+  int32_t missing = -1;          // branch of missing values, -1 if undecided
+  bool has_own_branch = false;   // missing values have a third branch
   bool is_mirrored = false;
-  uint32_t known = 0;            // rows with a value
-  std::vector<int32_t> group[2]; // levels of each branch; empty where the column is cut
+  uint32_t known = 0;            // rows with a known value
+  std::vector<int32_t> group[2];  // levels of each branch; empty for a threshold
 
   explicit operator bool() const { return column >= 0; }
 };
@@ -155,8 +159,8 @@ struct Limits {
   double min_leaf = 1;  // in sizes
 };
 
-// The number between two neighbours a < b, with a <= cut < b (a < cut <= b where strict): also for neighbouring
-// doubles, infinities and values whose sum is beyond the largest number.
+// A number between two neighbours a < b, with a <= cut < b (a < cut <= b if strict); also for adjacent doubles,
+// infinities, and values whose sum overflows.
 inline double between(double a, double b, bool is_strict) {
   constexpr double kMost = std::numeric_limits<double>::max();
   if (std::isinf(a)) a = -kMost;
@@ -166,14 +170,14 @@ inline double between(double a, double b, bool is_strict) {
   return middle >= a && middle < b ? middle : a;
 }
 
-// Room to scan the cuts of a column in.
+// Buffers for a scan.
 template <Measure M> struct ScanRoom {
   std::vector<double> left;
   CutEstimates<M> estimates;
 };
 
-// Scans cuts in ascending order with `first` rows already on the first side; `best` only ever improves.
-// Returns whether some cut here became the best.
+// Scans thresholds in ascending order with `first` rows already on the first side; `best` only improves. Returns
+// whether a threshold here became the best.
 template <Measure M>
 bool scan(std::span<const Entry> known, M& measure, std::span<const double> total, std::span<const double> first,
           bool may_take_all, Limits limits, ScanRoom<M>& room, Split& best) {

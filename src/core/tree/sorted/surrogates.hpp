@@ -1,4 +1,5 @@
-// Surrogate tests: the column that imitates a split best, for rows that miss the split's own column.
+// Surrogate splits (Breiman et al. 1984): the columns that best predict the branch of a split, for rows with a missing
+// value in the split's column.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -14,12 +15,12 @@
 
 namespace baytree::tree::sorted {
 
-constexpr uint8_t kUnassigned = 255;  // the side of a row that no test has assigned yet, or that has come to rest
+constexpr uint8_t kUnassigned = 255;  // branch of a row that is not assigned, or that has reached a leaf
 
 struct Surrogate {
   int32_t column = -1;
   double cut = std::numeric_limits<double>::quiet_NaN();
-  bool is_flipped = false;  // below the cut: the second branch
+  bool is_flipped = false;  // the second branch is below the threshold
   std::vector<int32_t> group[2];
   double agree = 0, adjusted = 0;
   int64_t count = 0;
@@ -38,15 +39,15 @@ struct Surrogate {
   }
 };
 
-// The weights that a split assigns to each branch.
+// Weights that a split assigns to each branch.
 struct BranchWeights {
   double weight[2] = {0, 0};
-  bool is_partial = false;  // there are rows that it assigns to neither
+  bool is_partial = false;  // some rows are assigned to neither branch
   double all() const { return weight[0] + weight[1]; }
   double most() const { return std::max(weight[0], weight[1]); }
 };
 
-// style 0 counts rows without the surrogate's value as wrong, style 1 leaves them out.
+// Style 0 counts rows with a missing surrogate value as errors, style 1 ignores them.
 inline Surrogate judged(Surrogate found, double score, const BranchWeights& primary, const BranchWeights& both, int style) {
   const BranchWeights& base = style == 0 ? primary : both;
   found.agree = score / base.all();
@@ -55,8 +56,8 @@ inline Surrogate judged(Surrogate found, double score, const BranchWeights& prim
   return found;
 }
 
-// What a row weighs, and how large it counts. Without weights both are known to be 1, and rows are counted in whole numbers: every split
-// looks for surrogates in every column.
+// Weight and size of a row. Without weights both are 1, and rows are counted in integers: every split searches every
+// column for surrogates.
 template <typename R>
 concept RowAmounts = requires(const R rows, uint32_t row) {
   { rows.weight(row) } -> std::same_as<typename R::Amount>;
@@ -74,14 +75,14 @@ struct WeightedRows {
   double size(uint32_t row) const { return target.size_of(row); }
 };
 
-// The weights of either side, and the size of both; a row that no test has assigned adds nothing.
+// Weight of each side, and total size; an unassigned row adds nothing.
 template <typename Amount> struct SideSums {
   Amount weight[2] = {0, 0}, size = 0;
-  // Sums instead of branches: sides are as good as random here.
+  // Branch-free sums: sides are unpredictable here.
   void add(uint8_t side, Amount w, Amount s) { weight[0] += side == 0 ? w : Amount(0), weight[1] += side == 1 ? w : Amount(0), size += side <= 1 ? s : Amount(0); }
 };
 
-// Cuts lie between neighbouring values of all rows of the node; only rows that the split has assigned are counted.
+// Thresholds between neighbouring values of all rows of the node; only rows that the split has assigned are counted.
 template <RowAmounts R>
 Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target, const R& amounts,
                         std::span<const uint8_t> side, const BranchWeights& primary, int style) {
@@ -109,13 +110,13 @@ Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, in
   return found ? judged(std::move(found), double(best), primary, both, style) : found;
 }
 
-// A level's rows on either side.
+// Rows of a level on each side.
 struct SidesOfLevel {
   BranchWeights assigned;
   double rows[2] = {0, 0};
 };
 
-// Fills the sums of each level; the missing one stays empty.
+// Sums of each level; that of the missing level stays empty.
 template <RowAmounts R>
 void sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const R& amounts,
                                   std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
@@ -128,7 +129,7 @@ void sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& nar
     }
   });
 }
-// Rows that count 1 each: sides 0, 1, 2 and none have a cell each, so that no row is asked where it is.
+// Rows of weight 1: one cell for each of the sides 0, 1, 2 and none, without branches.
 inline void sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const UnitRows&,
                                 std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
   std::vector<uint32_t> cells(4 * level.size(), 0);
@@ -139,15 +140,16 @@ inline void sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLeve
     for (size_t b = 0; b < 2; ++b) level[at].assigned.weight[b] = level[at].rows[b] = cells[4 * at + b];
 }
 
-// Each level goes the way of its heavier side; a tied one goes the way that most weight goes, and to rpart's right branch where that is
-// tied, too: the first branch of a mirrored split. A test with fewer than two disagreeing rows is refused, as rpart does.
+// Each level goes to its heavier side; on a tie, to the heavier side of the split; and if that is tied, too, to rpart's
+// right branch, which is the first branch of a mirrored split. A surrogate with fewer than two disagreeing rows is
+// rejected, as in rpart.
 template <RowAmounts R>
 Surrogate surrogate_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const ColumnView& view, int32_t column,
                            const Target& target, const R& amounts, std::span<const uint8_t> side, const BranchWeights& primary, int style,
                            bool needs_two_wrong, bool is_mirrored) {
   std::vector<SidesOfLevel> level(size_t(view.levels) + 1);
   sum_sides_of_levels(tags, narrow, target, amounts, side, level);
-  // Summed over the levels like the score, so that a test that sends every row one way gains exactly nothing.
+  // Summed over the levels like the score, so that a surrogate that sends every row to one side gains exactly 0.
   BranchWeights both;
   for (const SidesOfLevel& each : level)
     for (size_t b = 0; b < 2; ++b) both.weight[b] += each.assigned.weight[b];

@@ -1,4 +1,4 @@
-// What a thread needs to work: nothing in it outlives a task.
+// Thread-local buffers; nothing in them outlives a task.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-// Bins of numbers and masses per class.
+// Class weights per level, and per bin of a numeric column; bins are powers of two wide and mergeable.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace baytree::tree::streaming {
 
-// Weights by class, a row of them for each bin or level.
+// Class weights: a row per bin or level.
 
 inline void add_to(std::span<double> sum, std::span<const double> more) {
   for (size_t k = 0; k < sum.size(); ++k) sum[k] += more[k];
@@ -21,8 +21,8 @@ inline double sum_of(std::span<const double> masses) {
   return sum;
 }
 
-// Deals what a node had at its start to two branches as the rows since were dealt, in whole numbers where they are whole: of
-// each class by its own shares, of one that did not come since by those of all.
+// Distributes the initial weights of a node between two branches in the proportions of the later rows (integers stay
+// integers): per class, or over all classes for a class without later rows.
 inline void share_out(std::span<const double> start, std::span<double> low, std::span<double> high) {
   const double in_low = sum_of(low), in_both = in_low + sum_of(high);
   for (size_t k = 0; k < start.size(); ++k) {
@@ -46,7 +46,7 @@ struct Masses {
   void move(size_t from, size_t to, size_t classes) {
     if (from != to) std::ranges::copy(of(from, classes), of(to, classes).begin());
   }
-  // Room for a class that no row had before.
+  // Adds columns for new classes.
   void widen(size_t classes, size_t more) {
     const size_t rows = size(classes);
     std::vector<double> wide(rows * more);
@@ -55,29 +55,29 @@ struct Masses {
   }
 };
 
-// The numbers of a column by class: as they are while they are few, then in bins of one width, a power of two.
+// Numbers of a column by class: individual values while there are few, then bins of one width, a power of two.
 //
-// Bins of twice the width hold pairs of the narrower ones, so what is kept is a function of the numbers alone: neither their
-// order nor the parts in which they came can change it, and what two parts keep adds up.
+// A bin of twice the width is the union of two, so the state depends only on the values: neither on their order nor on
+// the batches in which they came; and states of two parts can be added.
 
-constexpr int32_t kExact = -1074, kNarrowest = -1000, kWidest = 1022;  // exponents of the width; at the first a bin is a number
+constexpr int32_t kExact = -1074, kNarrowest = -1000, kWidest = 1022;  // exponents of the width; kExact: a bin is a single value
 
-// Where the bin of a number begins.
+// Lower edge of the bin of a number.
 class Grid {
  public:
   explicit Grid(int32_t exponent = kExact)
       : exponent_(exponent), width_(std::ldexp(1.0, exponent)), per_unit_(exponent == kExact ? 0 : std::ldexp(1.0, -exponent)) {}
 
   int32_t exponent() const { return exponent_; }
-  // How many bins lie between two places, if all that could be there are.
+  // Number of possible bins between two lower edges.
   double steps(double from, double to) const { return (to - from) * per_unit_; }
   double operator()(double x) const {
-    if (exponent_ == kExact) return x + 0.0;  // of two zeros the positive one
+    if (exponent_ == kExact) return x + 0.0;  // -0 becomes 0
     const double place = x * per_unit_;
     if (!(std::abs(place) < 0x1p52)) return x;  // a multiple of the width, or infinite
-    const auto toward_zero = double(int64_t(place));  // in place of floor, which is a call
+    const auto toward_zero = double(int64_t(place));  // instead of a call of floor
     const double below = toward_zero - double(toward_zero > place);
-    return below == 0 && x < 0 ? -width_ : below * width_ + 0.0;  // a product may be too small to be told from 0
+    return below == 0 && x < 0 ? -width_ : below * width_ + 0.0;  // the product may underflow to 0
   }
 
  private:
@@ -115,7 +115,7 @@ struct Bins {
     return at;
   }
 
-  // The first bin that does not begin before; where bins have no gaps, it is known without a search.
+  // The first bin whose lower edge is not below; without gaps between bins it needs no search.
   size_t found(double begin) const {
     if (low.empty()) return 0;
     const double guess = grid.steps(low[0], begin);
@@ -129,10 +129,10 @@ struct Bins {
     return size_t(from - low.data()) + (*from < begin);
   }
 
-  // The narrowest bins that are not too many: fewer numbers are told apart the wider they are.
+  // Doubles the width until there are few enough bins.
   void coarsen(size_t most, size_t classes) {
     int32_t narrow = std::max(grid.exponent() + 1, kNarrowest), wide = narrow;
-    for (int32_t step = 1; wide < kWidest && occupied(Grid(wide), most) > most; step *= 2)  // most often the next will do
+    for (int32_t step = 1; wide < kWidest && occupied(Grid(wide), most) > most; step *= 2)  // usually the first width suffices
       narrow = wide + 1, wide = std::min(wide + step, kWidest);
     while (narrow < wide) {
       const int32_t middle = narrow + (wide - narrow) / 2;
@@ -141,7 +141,7 @@ struct Bins {
     }
     widen(wide, classes);
   }
-  // How many of wider bins would hold something, told up to one more than `most`.
+  // Number of occupied bins of a wider grid, counted up to `most` + 1.
   size_t occupied(const Grid& wider, size_t most) const {
     size_t count = 0;
     double last = 0;

@@ -1,4 +1,4 @@
-// Merge two streams, recode.
+// Merging of two streaming trees, after recoding their classes and levels to common codes.
 #pragma once
 #include <array>
 #include <tuple>
@@ -7,16 +7,16 @@
 
 namespace baytree::tree::streaming {
 
-// Classes and levels of a stream under other codes, or in other places.
+// Recoding of classes and levels.
 
-// Under codes of which there are more: entry c tells what code c has become.
+// With a larger set of codes: entry c is the new code of c.
 inline Arrivals recoded(const Arrivals& known, std::span<const int32_t> codes, size_t n_codes) {
   Arrivals more{std::vector<int32_t>(n_codes, -1), known.count};
   for (size_t code = 0; code < codes.size(); ++code) more.place[size_t(codes[code])] = known.place[code];
   return more;
 }
 
-// What came to either of two streams, in the order of codes.
+// Arrivals of either stream, in order of codes.
 inline Arrivals joint(const Arrivals& one, const Arrivals& other) {
   Arrivals both{std::vector<int32_t>(one.place.size(), -1), 0};
   for (size_t code = 0; code < one.place.size(); ++code)
@@ -24,7 +24,7 @@ inline Arrivals joint(const Arrivals& one, const Arrivals& other) {
   return both;
 }
 
-// Entry k: where what came as number k goes.
+// Entry k: new index of the k-th arrival.
 inline std::vector<int32_t> moves(const Arrivals& from, const Arrivals& to) {
   std::vector<int32_t> all(size_t(from.count));
   for (size_t code = 0; code < from.place.size(); ++code)
@@ -71,11 +71,11 @@ inline void rearrange(Stream& stream, const Arrivals& classes, const std::vector
   stream.width_ = after;
 }
 
-// Two streams as one: where both ask the same, what they know adds up; where not, the subtree with more rows stays.
+// Merging: where both trees have the same test, statistics are added; otherwise the subtree with more rows is kept.
 
 class Merging {
  public:
-  // Both have their classes and levels in the same places; which of them is named first makes no difference.
+  // Both have classes and levels at the same indices; the result does not depend on the order of the arguments.
   Merging(const Stream& one, const Stream& other)
       : one_(one), other_(other), out_(one), named_in_one_(one.named_best()), named_in_other_(other.named_best()) {
     out_.nodes.assign(1, Node());
@@ -106,9 +106,9 @@ class Merging {
  private:
   const Stream &one_, &other_;
   Stream out_;
-  std::vector<double> named_in_one_, named_in_other_;  // by what answers best at each of their nodes
+  std::vector<double> named_in_one_, named_in_other_;  // correct predictions of the better method at each node
 
-  // The weight at the leaves below each node: [n_nodes].
+  // Weight at the leaves below each node: [n_nodes].
   static std::vector<double> below(const Stream& stream) {
     std::vector<int32_t> order{0};
     for (size_t k = 0; k < order.size(); ++k)
@@ -122,7 +122,7 @@ class Merging {
     return weight;
   }
 
-  // Puts a node in place with what another stream knows there; gives its first child, which has yet to be filled.
+  // Writes a node with the statistics of another stream added; returns its first child, which is still to be filled.
   int32_t added(int32_t at, const Node& node, const Stream& from, int32_t other) {
     const int32_t first = node.is_leaf() ? -1 : int32_t(out_.nodes.size());
     if (first >= 0) out_.nodes.resize(out_.nodes.size() + 2);
@@ -137,7 +137,7 @@ class Merging {
     return first;
   }
 
-  // What a stream knows of the rows that came to a node: what it heard itself, else what the leaves below it have heard.
+  // Adds a stream's statistics of the rows at a node: its own, or those of the leaves below.
   void hear(Node& put, const Stream& from, int32_t other) {
     std::vector<int32_t> open{other};
     while (!open.empty()) {
@@ -161,7 +161,7 @@ class Merging {
     if (out_.settings.asks_bayes) prepare(sum, classes, few_bins(out_.settings));
   }
 
-  // The subtree that stays; its top also hears what the other one knew.
+  // Keeps a subtree; its root also receives the statistics of the other one.
   void kept(int32_t at, const Stream& stays, int32_t a, const Stream& goes, int32_t b) {
     std::vector<std::pair<int32_t, int32_t>> open;
     const int32_t first = added(at, stays.nodes[size_t(a)], goes, b);
@@ -194,7 +194,7 @@ class Merging {
   }
 };
 
-// The stream that has learnt what both have, whose codes are the same.
+// The union of two streams with the same codes.
 inline Stream merged(Stream one, Stream other) {
   const Arrivals classes = joint(one.classes, other.classes);
   std::vector<Arrivals> levels;

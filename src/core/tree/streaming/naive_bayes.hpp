@@ -1,7 +1,8 @@
-// Naive Bayes at a node of a stream: what it says of a row, and on how many rows it was right before it had learnt them.
+// Naive Bayes at the nodes of a stream, with prequential evaluation: on how much weight it was correct before learning
+// the rows.
 //
-// Numbers are normal in each class, every level that has come counts one more than it occurs, a value that is missing or a level
-// that never came adds nothing, and a class that never came is not named.
+// Numbers are normal within each class; levels have a pseudo-count of one; missing values and new levels are ignored;
+// classes that have not occurred are never predicted.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace baytree::tree::streaming {
 
 constexpr double kHalfOfLargest = std::numeric_limits<double>::max() / 2;
-constexpr size_t kFewBins = 16;  // mean and spread of a class hardly need more
+constexpr size_t kFewBins = 16;  // enough for mean and variance of a class
 
 struct Cell {
   double number;
@@ -22,21 +23,21 @@ struct Cell {
 
 inline size_t few_bins(const Settings& settings) { return std::min(kFewBins, settings.most_bins); }
 
-// Where numbers lie between the first and the last bin of a column, which are 0 and 1.
+// Linear map of a column's values: first bin to 0, last bin to 1.
 class Span {
  public:
   explicit Span(const Bins& bins) : bins_(bins) {
     if (bins.size()) half_ = bins.low.back() / 2 - bins.low.front() / 2, per_half_ = 1 / half_;
   }
-  // Not where there is one bin, nor where the doubles end.
+  // False for a single bin, and if differences overflow.
   bool tells() const { return per_half_ > 0 && per_half_ < std::numeric_limits<double>::infinity(); }
   double place(double begin) const { return (begin / 2 - bins_.low.front() / 2) * per_half_; }
   double place_of(double x) const { return place(bins_.grid(x)); }
-  // The number at a place: the middle of its bin.
+  // The value at a position: the middle of its bin.
   double number(double place) const {
     const double middle = bins_.grid.exponent() == kExact ? 0.0 : std::ldexp(0.5, bins_.grid.exponent());
     const double low = bins_.low.front(), value = low + middle + 2 * (half_ * place);
-    // next to the largest double the distance of two numbers is none itself
+    // near the largest double the difference of two values overflows
     return std::isfinite(value) ? value : 2 * std::clamp(low / 2 + middle / 2 + half_ * place, -kHalfOfLargest, kHalfOfLargest);
   }
   double length(double share) const { return 2 * (half_ * share); }
@@ -46,7 +47,8 @@ class Span {
   double half_ = 0, per_half_ = 0;
 };
 
-// The numbers of a class by the few bins of its column: made anew when one comes, so that it is a function of the bins alone.
+// Normal density of a class from the few bins of its column; recomputed after each change, so that it depends on the
+// bins alone.
 inline Normal normal_of(const Bins& bins, const Span& span, size_t label, size_t classes) {
   double weight = 0, sum = 0, squares = 0;
   for (size_t i = 0; i < bins.size(); ++i) {
@@ -63,7 +65,7 @@ inline void make_normals(Told& told, size_t classes) {
   for (size_t k = 0; span.tells() && k < classes; ++k) told.normal[k] = normal_of(told.few, span, k, classes);
 }
 
-// What naive Bayes keeps beside what is stored: a function of it.
+// Updates what naive Bayes derives from the stored statistics.
 inline void prepare(Told& told, size_t classes, size_t most) {
   told.few = Bins();
   told.few.add(told.bins, classes, most);
@@ -82,7 +84,7 @@ inline void learn_number(Told& told, double x, size_t label, double weight, size
   if (const Span span(few); span.tells()) told.normal[label] = normal_of(few, span, label, classes);
 }
 
-// The scores of the classes of a node for a row, in bits.
+// Scores of the classes at a node for a row, in bits.
 class NaiveBayes {
  public:
   NaiveBayes(const Node& node, std::span<const Cell> cells, std::span<const Kind> kinds, std::vector<double>& score)
@@ -91,7 +93,7 @@ class NaiveBayes {
     fill(0, score_.size(), 0);
   }
 
-  // Whether it names a class of the row, if so many of it had been learnt before.
+  // Whether it predicts the class of the row after `copies` further copies of the row.
   bool names(size_t label, double copies) {
     if (copies > 0) fill(label, label + 1, copies);
     return size_t(std::ranges::max_element(score_) - score_.begin()) == label;
@@ -116,7 +118,7 @@ class NaiveBayes {
     const Span span(told.few);
     if (!span.tells()) return;
     const double place = span.place_of(cells_[j].number);
-    if (!(std::abs(place) < 0x1p500)) return;  // missing, infinite, or too far away to be told
+    if (!(std::abs(place) < 0x1p500)) return;  // missing, infinite, or extremely far away
     for (size_t k = from; k < to; ++k) score_[k] += (copies > 0 ? told.normal[k].with(place, copies) : told.normal[k]).bits(place);
   }
 
@@ -133,7 +135,7 @@ class NaiveBayes {
   }
 };
 
-// Whether the counts of a node name a class, if so many rows of it more had been learnt before.
+// Whether the class counts of a node predict a class after `copies` further rows of it.
 inline bool counts_name(const Node& node, size_t label, double copies) {
   const double mass = node.start[label] + node.own[label] + copies;
   for (size_t k = 0; k < node.own.size(); ++k)
@@ -141,12 +143,12 @@ inline bool counts_name(const Node& node, size_t label, double copies) {
   return mass > 0;
 }
 
-// The weight on which an answer is right, when a row of some weight is so many rows, each asked before it is learnt. A row that
-// was learnt speaks for its class wherever its values were there before, so once the answer is right, it stays so: the first
-// that is right is looked for, if the last one is, from the first on in steps that double.
+// Weight of correct predictions when a row of weight w counts as w rows, each predicted before it is learnt. Every copy
+// increases the score of its class, so predictions stay correct from some copy on: the first correct one is found by
+// doubling steps and bisection.
 template <std::predicate<double> Names> double weight_named(double weight, const Names& names) {
   if (names(0)) return weight;
-  double wrong = 0, right = std::ceil(weight);  // how many copies are not enough, and how many may be
+  double wrong = 0, right = std::ceil(weight);  // number of copies that is too small, and one that may suffice
   if (right <= 1 || !names(right - 1)) return 0;
   for (double step = 1; step < right; step *= 2) {
     if (names(step)) right = step;
@@ -154,7 +156,7 @@ template <std::predicate<double> Names> double weight_named(double weight, const
   }
   while (right - wrong > 1) {
     const double middle = std::floor(wrong + (right - wrong) / 2);
-    if (!(middle > wrong && middle < right)) break;  // doubles lie further apart
+    if (!(middle > wrong && middle < right)) break;  // adjacent doubles
     (names(middle) ? right : wrong) = middle;
   }
   return std::max(0.0, weight - right);

@@ -1,7 +1,7 @@
-// The best test of a node by what its columns tell, and how much evidence there is for it.
+// Best test of a node of a streaming tree from its statistics, and the evidence for it.
 //
-// A test is worth what it takes of the impurity, less the bits that it takes to say which of the tests of its column it is:
-// of very many tests one looks good by chance. n times the gain in bits is the logarithm of a likelihood ratio.
+// The score of a test is its decrease of impurity minus the bits that encode which of the column's tests it is, since
+// among very many tests one looks good by chance. n times the gain in bits is a log-likelihood ratio.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,8 +19,8 @@ struct NearXLog2X {
 
 struct Found {
   Test test;
-  double worth = 0;     // of the criterion per unit of weight, after its price
-  double evidence = 0;  // bits for the test, against none
+  double worth = 0;     // of the criterion per unit of weight, after the penalty
+  double evidence = 0;  // bits in favour of the test
 
   bool is_there() const { return test.column >= 0; }
 };
@@ -31,14 +31,14 @@ class Search {
       : node_(node), kinds_(kinds), order_(order), classes_(classes), by_gini_(by_gini), weight_(sum_of(node.own)),
         entropy_(side(node.own).bits), gini_(by_gini ? numeric::gini<double>(node.own) : 0.0), left_(classes), right_(classes), other_(classes) {}
 
-  // Of each column its best test; the earlier column wins a tie.
+  // Best test of each column; the earlier column wins ties.
   Found best_of(size_t column) {
     Found best;
     kinds_[column] == Kind::kNumber ? cuts(column, best) : groups(column, best);
     return best;
   }
 
-  // The worth of a test that stands, as bins and levels tell it now.
+  // Score of an existing test with the current statistics.
   Found standing(const Test& test) {
     Found found;
     part(test);
@@ -46,7 +46,7 @@ class Search {
     return found;
   }
 
-  // The classes of the rows that a test parts: those of the first branch, and of the second.
+  // Class weights of the first and the second branch of a test.
   std::pair<std::vector<double>, std::vector<double>> branches(const Test& test) {
     part(test);
     return {left_, right_};
@@ -75,7 +75,7 @@ class Search {
   }
 
   struct Side {
-    double weight = 0, bits = 0;  // its entropy, in units of weight
+    double weight = 0, bits = 0;  // entropy times weight
   };
   static Side side(std::span<const double> masses) {
     constexpr NearXLog2X x_log2_x;
@@ -86,14 +86,14 @@ class Search {
 
   bool has_gap(size_t column) const { return sum_of(node_.told[column].gap) > 0; }
 
-  // log2 of how many tests a column offers.
+  // log2 of the number of tests of a column.
   double ways(size_t column) const {
     const Told& told = node_.told[column];
     const double gap = has_gap(column) ? 1 : 0;
     if (kinds_[column] == Kind::kNumber) return std::log2(std::max(1.0, double(told.bins.size()) - 1)) + gap;
     size_t present = 0;
     for (size_t i = 0; i < told.levels.size(classes_); ++i) present += sum_of(told.levels.of(i, classes_)) > 0;
-    const double others = std::max(1.0, double(present) - 1);  // of two branches one holds the first level
+    const double others = std::max(1.0, double(present) - 1);  // one of the two branches contains the first level
     return (kinds_[column] == Kind::kRank ? std::log2(others) : others < 50 ? std::log2(std::exp2(others) - 1) : others) + gap;
   }
 
@@ -101,7 +101,7 @@ class Search {
     for (size_t k = 0; k < classes_; ++k) right_[k] = std::max(0.0, node_.own[k] - left_[k]);
   }
 
-  // Holds the branches left_ and right_ against the best so far.
+  // Compares the branches left_ and right_ with the best so far.
   template <std::invocable Make> void judge(double price, Found& best, const Make& test) {
     const Side left = side(left_), right = side(right_);
     const double gained = entropy_ - left.bits - right.bits, evidence = gained - price;
@@ -112,7 +112,7 @@ class Search {
     best = {test(), worth, evidence};
   }
 
-  // The branches left_ and the rest, with rows without a value on either side.
+  // The branch left_ and its complement, with missing values on either side.
   template <std::invocable<int32_t> Make> void both_ways(size_t column, bool lacks, double price, Found& best, const Make& test) {
     rest();
     const auto& gap = node_.told[column].gap;
@@ -134,14 +134,14 @@ class Search {
       add_to(left_, bins.mass.of(i, classes_));
       both_ways(column, lacks, price, best, [&](int32_t missing) { return Test{int32_t(column), cut_between(bins, i), {}, missing}; });
     }
-    if (bins.size() && lacks) {  // gaps alone
+    if (bins.size() && lacks) {  // only missing values separated
       add_to(left_, bins.mass.of(bins.size() - 1, classes_));
       rest();
       judge(price, best, [&] { return Test{int32_t(column), std::numeric_limits<double>::infinity(), {}, 1}; });
     }
   }
 
-  // Half-way between two numbers, or where a bin begins.
+  // Midpoint of two numbers, or lower edge of a bin.
   static double cut_between(const Bins& bins, size_t i) {
     constexpr double largest = std::numeric_limits<double>::max();
     const double low = std::max(bins.low[i], -largest), high = std::min(bins.low[i + 1], largest), middle = std::midpoint(low, high);
@@ -166,7 +166,7 @@ class Search {
     }
   }
 
-  // The classes by whose share levels are put in order: of two one is enough, of very many the heaviest eight.
+  // Classes by whose proportion levels are ordered: for two classes one is enough; for many, the eight heaviest.
   std::vector<size_t> heaviest() const {
     std::vector<size_t> labels;
     for (size_t k = 0; k < classes_; ++k) if (node_.own[k] > 0) labels.push_back(k);
@@ -176,7 +176,7 @@ class Search {
     return labels;
   }
 
-  // Levels in an order, cut in two.
+  // Binary splits of ordered levels.
   void parted(size_t column, double price, const std::vector<int32_t>& levels, Found& best) {
     const Masses& masses = node_.told[column].levels;
     const bool lacks = has_gap(column);

@@ -1,4 +1,4 @@
-// State and naive Bayes leaves ↔ arrays.
+// Streaming trees ↔ flat arrays, for model files; and the naive Bayes models of leaves as arrays.
 #pragma once
 #include <stdexcept>
 
@@ -6,10 +6,10 @@
 
 namespace baytree::tree::streaming {
 
-// A stream as flat arrays and back: nodes from the root on, level by level, so that equal streams are equal arrays.
-// The tree that it stands for has fewer of them.
+// Nodes are stored in breadth-first order from the root, so that equal streams have equal arrays. Nodes of the stored
+// tree may be fewer than those in memory.
 
-// Nodes from the root on, level by level; first: the first child of each, -1 at a leaf.
+// Breadth-first order; first: the first child of each node, -1 for a leaf.
 inline std::vector<int32_t> by_level(const Stream& stream, std::vector<int32_t>& first) {
   std::vector<int32_t> order{0};
   for (size_t k = 0; k < order.size(); ++k) {
@@ -20,7 +20,7 @@ inline std::vector<int32_t> by_level(const Stream& stream, std::vector<int32_t>&
   return order;
 }
 
-// The classes of the rows at each node as its leaves have counted them: [n_nodes, n_classes].
+// Class weights of the rows at each node, summed from its leaves: [n_nodes, n_classes].
 inline std::vector<double> counts(const Stream& stream) {
   std::vector<int32_t> first;
   const auto order = by_level(stream, first);
@@ -35,12 +35,12 @@ inline std::vector<double> counts(const Stream& stream) {
 }
 
 struct Stored {
-  std::vector<int32_t> classes, levels, n_codes;                  // places of codes; of each column, how many codes it has
+  std::vector<int32_t> classes, levels, n_codes;                  // arrival order of codes; and the number of codes of each column
   std::vector<int32_t> column, first, missing, listens, n_branch_of, branch_of;
   std::vector<double> cut, seen, next, start, own;
-  std::vector<int32_t> exponent, n_bins, n_levels;                // of the columns of nodes that listen
+  std::vector<int32_t> exponent, n_bins, n_levels;                // for the columns of nodes that learn
   std::vector<double> low, bin_mass, level_mass, gap;
-  std::vector<double> named;                                      // [n_nodes, 3]; none where nodes are not asked
+  std::vector<double> named;                                      // [n_nodes, 3]; empty if nodes are not evaluated
   double weight = 0;
   int64_t rows = 0, revisions = 0;
 
@@ -52,7 +52,7 @@ struct Stored {
     return all;
   }
 
-  // What is needed to answer: codes, children and tests.
+  // Only what prediction needs: codes, children and tests.
   static Stored tests(const Stream& stream) {
     Stored all;
     all.classes = stream.classes.place;
@@ -68,7 +68,7 @@ struct Stored {
     return all;
   }
 
-  // The stream of these arrays; whatever does not fit together is refused.
+  // The stream of these arrays; inconsistent arrays are rejected.
   Stream stream(const Settings& settings, std::vector<Kind> kinds) const {
     Stream made(settings, std::move(kinds));
     made.classes = arrivals(classes);
@@ -119,7 +119,7 @@ struct Stored {
     }
   }
 
-  // Takes the arrays apart, node after node.
+  // Reads the arrays node by node.
   struct Reader {
     const Stored& all;
     const Stream& made;
@@ -190,11 +190,11 @@ struct Stored {
   };
 };
 
-// The nodes of a stream that answer with naive Bayes, and what it counts there, as flat arrays.
+// Naive Bayes models of the nodes that use them, as flat arrays.
 
 struct BayesLeaves {
-  std::vector<int32_t> node;        // [n_models], level by level
-  std::vector<double> mean, scale;  // [n_models, n_columns, n_arrived] of numbers, NaN where they tell nothing
+  std::vector<int32_t> node;        // [n_models], breadth first
+  std::vector<double> mean, scale;  // [n_models, n_columns, n_arrived] of numeric columns, NaN if uninformative
   std::vector<int32_t> n_levels;    // [n_models, n_columns]
   std::vector<double> level_mass;   // [sum of n_levels, n_arrived]
 
@@ -203,7 +203,7 @@ struct BayesLeaves {
     const auto best = stream.named_best();
     std::vector<int32_t> first;
     const auto order = by_level(stream, first);
-    std::vector<bool> is_below(order.size());  // a node that answers
+    std::vector<bool> is_below(order.size());  // below a node that predicts by naive Bayes
     for (size_t k = 0; k < order.size(); ++k) {
       const Node& node = stream.nodes[size_t(order[k])];
       const bool answers = !is_below[k] && node.listens && stream.is_bayes(node, best);

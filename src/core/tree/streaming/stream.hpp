@@ -1,8 +1,9 @@
-// A tree that learns row after row: it splits when the evidence suffices, and takes a test back when the evidence turns.
+// Streaming decision tree: splits a node when the evidence suffices, and revises a split when the evidence turns
+// against it.
 //
-// Hoeffding trees (Domingos and Hulten 2000) and Hoeffding anytime trees (Manapragada, Webb and Salehi 2018). What the tree is
-// after a row is a function of the rows up to it, in their order; a row of weight k is k rows in its place, because a row
-// whose weight reaches past a moment at which a node is judged is learnt in two portions.
+// Hoeffding trees (Domingos and Hulten 2000) and Hoeffding anytime trees (Manapragada, Webb and Salehi 2018). The tree
+// depends only on the rows so far and their order. A row of weight k equals k consecutive rows: a row whose weight
+// passes an evaluation of a node is learnt in two portions.
 #pragma once
 #include <cmath>
 #include <utility>
@@ -14,15 +15,15 @@
 
 namespace baytree::tree::streaming {
 
-constexpr double kJudgedAgain = 1.0 / 16;  // of its weight must come to a node before it is judged again
+constexpr double kJudgedAgain = 1.0 / 16;  // relative weight that must arrive before the next evaluation
 
 struct Stream {
   Settings settings;
   std::vector<Kind> kinds;          // [n_columns]
   Arrivals classes;
   std::vector<Arrivals> levels;     // [n_columns]
-  std::vector<Node> nodes;          // the root first, two children side by side
-  std::vector<int32_t> free;        // places of pairs that were given up
+  std::vector<Node> nodes;          // the root first, siblings adjacent
+  std::vector<int32_t> free;        // indices of removed pairs of nodes
   double weight = 0;                // of all rows
   int64_t rows = 0, revisions = 0;
 
@@ -38,7 +39,7 @@ struct Stream {
     read(columns, row);
     weight += amount;
     ++rows;
-    // what a node says of a value changes when it first comes, so of a heavy row one is learnt before the others
+    // the score of a value changes when it first occurs, so one unit of a heavy row is learnt before the rest
     for (bool is_new = settings.asks_bayes; amount > 0;) {
       const auto [learnt, is_judged] = portion(code, is_new ? std::min(amount, 1.0) : amount);
       amount -= learnt;
@@ -46,17 +47,17 @@ struct Stream {
     }
   }
 
-  // Rules may be others than those before: what is no longer asked is forgotten.
+  // Adopts new settings; statistics that are no longer needed are dropped.
   void follow(const Settings& rules) {
     const bool did = std::exchange(settings, rules).asks_bayes;
     if (did && !rules.asks_bayes) for (Node& node : nodes) node.named = {};
     if (!did && rules.asks_bayes) prepare_all();
   }
 
-  // Whether a node may be split, or has a better test than its own; what follows is done.
+  // Evaluates whether to split a node or to replace its test, and does so. Returns whether the tree has changed.
   bool judge(int32_t at) {
     Node& node = nodes[size_t(at)];
-    node.next = node.seen + std::max(settings.grace, std::floor(node.seen * kJudgedAgain));  // whole, so that sums stay so
+    node.next = node.seen + std::max(settings.grace, std::floor(node.seen * kJudgedAgain));  // an integer, so that sums stay integers
     if (is_pure(node) || (node.is_leaf() && node.depth >= settings.max_depth)) return false;
     const auto order = orders();
     Search search(node, kinds, order, n_classes(), settings.by_gini);
@@ -71,7 +72,8 @@ struct Stream {
     return settings.revises && revised(at, best, search);
   }
 
-  // The weight of the rows whose class was named at each node, or by what lies below it if that is better: [n_nodes].
+  // Weight predicted correctly at each node by its own predictions or by those of its subtree, whichever is better:
+  // [n_nodes].
   std::vector<double> named_best() const {
     std::vector<int32_t> order{0};
     for (size_t k = 0; k < order.size(); ++k)
@@ -80,14 +82,14 @@ struct Stream {
     for (size_t k = order.size(); k-- > 0;) best[size_t(order[k])] = nodes[size_t(order[k])].named.before + named_since(nodes[size_t(order[k])], best);
     return best;
   }
-  // Whether naive Bayes at a node was right more often than its counts, or all that lies below.
+  // Whether naive Bayes at a node was correct more often than its class counts and than its subtree.
   bool is_bayes(const Node& node, std::span<const double> best) const { return node.named.by_bayes > named_else(node, best); }
 
  private:
-  std::vector<Cell> cells_;     // of the row that is learnt
+  std::vector<Cell> cells_;     // of the current row
   std::vector<double> score_;   // of its classes, by naive Bayes
-  std::vector<int32_t> path_;   // nodes on its way that are judged
-  size_t width_ = 0;            // classes that there is room for
+  std::vector<int32_t> path_;   // nodes on its path that are evaluated
+  size_t width_ = 0;            // capacity for classes
 
   friend struct Stored;
   friend class Merging;
@@ -149,7 +151,7 @@ struct Stream {
     for (Node& node : nodes) for (Told& told : node.told) prepare(told, width_, few_bins(settings));
   }
 
-  // Asks a node for the class of the row before it learns it.
+  // Predicts the class of the row at a node before learning it.
   void ask(Node& node, size_t label, double amount) {
     NaiveBayes bayes(node, cells_, kinds, score_);
     node.named.by_bayes += weight_named(amount, [&](double copies) { return bayes.names(label, copies); });
@@ -158,10 +160,10 @@ struct Stream {
 
   struct Portion {
     double weight;
-    bool is_judged;  // whether a node on the way was
+    bool is_judged;  // whether a node on the path was evaluated
   };
 
-  // Learns as much of the row as comes before a node on its way is judged.
+  // Learns the part of the row's weight that precedes the next evaluation on its path.
   Portion portion(size_t label, double most) {
     path_.clear();
     for (int32_t at = 0;; at = nodes[size_t(at)].first + branch(nodes[size_t(at)].test)) {
@@ -177,7 +179,7 @@ struct Stream {
     for (const int32_t at : path_) {
       if (nodes[size_t(at)].seen < nodes[size_t(at)].next) continue;
       is_judged = true;
-      if (judge(at)) break;  // what lies below is another tree now
+      if (judge(at)) break;  // the subtree below has changed
     }
     return {amount, is_judged};
   }
@@ -209,7 +211,7 @@ struct Stream {
     return std::ranges::count_if(node.own, [](double mass) { return mass > 0; }) < 2;
   }
 
-  // By how much two worths may differ by chance (Hoeffding).
+  // Hoeffding bound for the difference of two scores.
   double margin(const Node& node) const {
     const double present = double(std::ranges::count_if(node.own, [](double mass) { return mass > 0; }));
     const double range = settings.by_gini ? 1 - 1 / present : std::log2(present);
@@ -218,7 +220,7 @@ struct Stream {
 
   bool begins(const Node& node, const Found& best, const Found& second) const {
     if (!best.is_there() || best.evidence <= settings.bits) return false;
-    if (settings.revises) return true;  // a test that is better than none will do until a better one is known
+    if (settings.revises) return true;  // with revision, any test that is better than none will do for now
     return best.evidence - second.evidence > settings.bits || margin(node) < settings.tie;
   }
 
@@ -237,7 +239,7 @@ struct Stream {
     if (!settings.revises) retire(node);
   }
 
-  // A node that only sends rows on: its leaves count them.
+  // Drops the statistics of an inner node that no longer learns: its leaves count the rows.
   void retire(Node& node) const {
     node.listens = false;
     node.told.clear();
@@ -246,7 +248,7 @@ struct Stream {
     node.seen = 0, node.next = settings.grace;
   }
 
-  // A node's test is another one, or none, where the evidence has turned.
+  // Replaces or removes the test of a node if the evidence has turned. Returns whether it did.
   bool revised(int32_t at, const Found& best, Search& search) {
     Node& node = nodes[size_t(at)];
     const Found standing = search.standing(node.test);
@@ -259,7 +261,8 @@ struct Stream {
     return true;
   }
 
-  // A cut that lies elsewhere: the subtrees stay, since few rows change sides. Groups of levels and gaps would.
+  // A moved threshold on the same column: the subtrees are kept, since few rows change sides. Different groups of
+  // levels, or another branch of missing values, would move many.
   bool is_near(const Node& node, const Test& test) const {
     if (test.column != node.test.column || kinds[size_t(test.column)] != Kind::kNumber) return false;
     return test.missing == node.test.missing || !(sum_of(node.told[size_t(test.column)].gap) > 0);

@@ -1,4 +1,5 @@
-// Rules, coverage, error weights, description length.
+// Rules of C5.0: conditions, the rows that they cover, the weight of errors, and the description length of conditions
+// in bits.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,16 +14,16 @@
 
 namespace baytree::tree::c50 {
 
-// A rule of C5.0 while rules are formed: conditions that all must hold, and the class that then is likely.
+// A rule: a conjunction of conditions, and the predicted class.
 
 enum class Ask : int32_t { at_most, above, levels };
 
 struct Condition {
   int32_t column = -1;
   Ask ask = Ask::levels;
-  int32_t rank = -1;                   // at_most, above: of the threshold
-  std::vector<int32_t> levels = {};    // levels: those that pass, ascending
-  float bits = 0;                      // what it costs to name it
+  int32_t rank = -1;                   // at_most, above: rank of the threshold
+  std::vector<int32_t> levels = {};    // levels: those that satisfy the condition, ascending
+  float bits = 0;                      // description length
 
   auto key() const { return std::tie(column, ask, rank, levels); }
 };
@@ -30,10 +31,10 @@ struct Condition {
 struct Rule {
   std::vector<Condition> conditions;
   int32_t label = 0;
-  double cover = 0, right = 0;  // weight of the rows that it covers, and of those of its class
-  int32_t vote = 0;             // its confidence in thousandths
+  double cover = 0, right = 0;  // weight of the covered rows, and of those of its class
+  int32_t vote = 0;             // confidence in thousandths
   float bits = 0;
-  std::vector<int32_t> rows;    // those that it covers
+  std::vector<int32_t> rows;    // covered rows
 };
 
 // A set of rows.
@@ -42,7 +43,7 @@ class RowSet {
   explicit RowSet(size_t n = 0, bool is_full = false) : words_((n + 63) / 64, is_full ? ~uint64_t{0} : 0) {
     if (is_full && n % 64) words_.back() = (uint64_t{1} << (n % 64)) - 1;
   }
-  // Those of the first rows of which this holds.
+  // The first n rows for which the predicate holds.
   template <std::predicate<size_t> Has> void fill(size_t n, const Has& has) {
     for (size_t w = 0; w < words_.size(); ++w) {
       uint64_t bits = 0;
@@ -59,22 +60,23 @@ class RowSet {
   std::vector<uint64_t> words_;
 };
 
-// The weight of rows, and what those of another class than a rule's count.
+// Weight of covered rows, and weight of the errors among them.
 struct Covered {
   double weight = 0, wrong = 0;
   Covered operator+(const Covered& other) const { return {weight + other.weight, wrong + other.wrong}; }
   Covered operator-(const Covered& other) const { return {weight - other.weight, wrong - other.wrong}; }
-  Covered cut() const { return {weight, std::min(wrong, weight)}; }  // mistakes that cost much do not count more than the rows
+  Covered cut() const { return {weight, std::min(wrong, weight)}; }  // the weight of costly errors is limited by that of the rows
   double right() const { return weight - wrong; }
-  // Laplace's estimate of the share of wrong rows.
+  // Laplace estimate of the error rate.
   float estimate() const { return weight < 1e-4 ? 0.5F : static_cast<float>((wrong + 1) / (weight + 2)); }
 };
 
 inline double log2_factorial(size_t n) { return std::lgamma(static_cast<double>(n) + 1) / std::log(2.0); }
 
-inline constexpr double kTheory = 0.23;  // what a bit of a rule counts beside a bit of its exceptions
+inline constexpr double kTheory = 0.23;  // weight of a bit of the rules relative to a bit of the exceptions
 
-// What a mistake of a rule counts: its weight, or in three and more classes with costs its cost beside the mean cost.
+// Weight of an error: the weight of the row, or, for three or more classes with costs, also its cost relative to the
+// mean cost.
 
 inline std::vector<double> class_weights(const Bench& bench) {
   std::vector<double> weight(bench.n_classes());
@@ -82,10 +84,10 @@ inline std::vector<double> class_weights(const Bench& bench) {
   return weight;
 }
 
-// Costs of two classes are in the weights of the rows already.
+// With two classes the costs are already included in the weights of the rows.
 class ErrorWeights {
  public:
-  // `costs` [predicted, true], none where all mistakes cost the same.
+  // `costs` [predicted, true], empty if all errors cost the same.
   ErrorWeights(std::span<const double> costs, const Bench& bench) : n_classes_(bench.n_classes()) {
     if (costs.empty() || n_classes_ < 3) return;
     costs_ = costs;
@@ -100,14 +102,14 @@ class ErrorWeights {
 
   bool are_equal() const { return costs_.empty(); }
 
-  // Of a row of class `truth` that is given class `said`, or none.
+  // Error weight of a row of class `truth` that is predicted as `said` (or as no class).
   double operator()(int32_t said, int32_t truth) const {
     if (said == truth) return 0;
     if (are_equal()) return 1;
     return (said < 0 ? 1 : costs_[static_cast<size_t>(said) * n_classes_ + static_cast<size_t>(truth)]) / unit_;
   }
 
-  // The class of most weight, or of least expected cost.
+  // The class of maximum weight, or of minimum expected cost.
   int32_t choose(std::span<const double> likely) const {
     if (are_equal()) return fractional::heaviest<double>(likely);
     std::vector<double> gain(n_classes_);
@@ -122,10 +124,10 @@ class ErrorWeights {
   double unit_ = 1;
 };
 
-// What a rule covers, and what it would cover without each of its conditions.
+// Rows that a rule covers, and would cover without each of its conditions.
 
-// Whether sums of these weights have no rounding: they are multiples of 2^-30, and what they sum up to is below 2^23. What dividing out
-// shares leaves of rows that weigh 1 is of that kind.
+// Whether sums of these weights are exact: multiples of 2^-30 with sums below 2^23. Fractions restored to weight 1 have
+// this form.
 inline bool add_exactly(std::span<const float> weight) {
   constexpr double kUnits = 1 << 30, kMost = 1 << 23;
   double sum = 0;
@@ -137,7 +139,7 @@ inline bool add_exactly(std::span<const float> weight) {
   return sum < kMost;
 }
 
-// The conditions of a path, with the rows that fail each of them as bits.
+// The conditions of a path, with the rows that violate each of them as bit sets.
 class Coverage {
  public:
   Coverage(const Bench& bench, const ErrorWeights& errors)
@@ -160,12 +162,12 @@ class Coverage {
   void pop() { fails_.pop_back(); }
 
   struct Failures {
-    RowSet none;                   // rows that fail no condition
+    RowSet none;                   // rows that satisfy all conditions
     Covered now;
-    std::vector<Covered> without;  // [kept conditions]
+    std::vector<Covered> without;  // [conditions]: rows that violate only this one
   };
 
-  // Of the conditions at these places of the path, for a rule of class `label`.
+  // For a rule of class `label` with the conditions at these positions of the path.
   Failures of(std::span<const size_t> kept, int32_t label) const {
     Failures found = counted(kept, label, [](size_t) { return ~uint64_t{0}; });
     for (size_t w = 0; w < found.none.size(); ++w) found.now = found.now + weigh(w, found.none.word(w), label);
@@ -174,7 +176,7 @@ class Coverage {
     return found;
   }
 
-  // The same after one condition less. What the others would leave changes by what the rule has gained, each cut as it was.
+  // The same after dropping one condition: the other entries change by the rows that the rule has gained.
   Failures after(const Failures& before, size_t dropped, std::span<const size_t> kept, size_t place, int32_t label) const {
     Failures found = counted(kept, label, [&](size_t w) { return fails_[place].word(w); });
     found.now = before.without[dropped];
@@ -183,7 +185,7 @@ class Coverage {
     return found;
   }
 
-  // The weight of rows, and what they count as mistakes of a rule of class `label`; `multiplier` is divided out.
+  // Weight of rows, and of those that are errors of a rule of class `label`; cost multipliers are divided out.
   Covered without_multipliers(const RowSet& rows, int32_t label) const {
     Covered sum;
     for (size_t w = 0; w < rows.size(); ++w)
@@ -197,7 +199,7 @@ class Coverage {
  private:
   void push_levels(const Condition& condition) {
     const GivenColumn& column = bench_.from.columns[condition.column];
-    std::vector<uint8_t> fails(static_cast<size_t>(column.levels) + 1, 1);  // of a missing value, -1, and each level
+    std::vector<uint8_t> fails(static_cast<size_t>(column.levels) + 1, 1);  // for a missing value, -1, and each level
     for (const int32_t level : condition.levels) fails[static_cast<size_t>(level) + 1] = 0;
     fails_.back().fill(bench_.n_rows(), [&](size_t row) { return fails[static_cast<size_t>(column.code[row] + 1)] != 0; });
   }
@@ -218,7 +220,7 @@ class Coverage {
     return sum;
   }
 
-  // Without what the rule covers now. `among`: of the rows that fail one condition alone, those that are counted.
+  // Counts the rows that violate at most one condition. `among`: which of those that violate one are counted.
   template <std::invocable<size_t> Among> Failures counted(std::span<const size_t> kept, int32_t label, const Among& among) const {
     Failures found{RowSet(bench_.n_rows(), true), {}, std::vector<Covered>(kept.size())};
     for (size_t w = 0; w < found.none.size(); ++w) {
@@ -238,22 +240,22 @@ class Coverage {
 
   const Bench& bench_;
   const ErrorWeights& errors_;
-  const bool adds_exactly_;    // mistakes count as rows do, and weights sum up to the same in any order
-  RowSet whole_;               // rows that weigh 1
+  const bool adds_exactly_;    // error weights equal row weights, and sums do not depend on the order
+  RowSet whole_;               // rows of weight 1
   std::vector<RowSet> of_class_;
-  std::vector<RowSet> fails_;  // [conditions of the path]
+  std::vector<RowSet> fails_;  // [conditions of the path]: rows that violate each
 };
 
-// What it takes to name a condition, in bits.
+// Description length of a condition, in bits.
 
 class ConditionBits {
  public:
-  // `is_tested` are the columns tested in the tree of the first trial.
+  // `is_tested`: columns tested in the tree of the first trial.
   ConditionBits(const Bench& bench, const std::vector<bool>& is_tested) : bench_(bench), is_tested_(is_tested), level_bits_(bench.from.columns.size()) {
     for (const bool used : bench.in_use) n_used_ += used;
   }
 
-  // log2 of the choice of a column, and of what is asked of it.
+  // log2 of the choice of a column, plus the bits of its threshold or levels.
   float operator()(const Condition& condition) {
     const GivenColumn& column = bench_.from.columns[condition.column];
     const double which = std::log2(static_cast<double>(n_used_));

@@ -1,4 +1,5 @@
-// The rules of a finished tree: each node's path, without the conditions that it is no worse without.
+// Extraction of rules from a finished C5.0 tree: the path to each node, without conditions that do not reduce its
+// error.
 #pragma once
 #include <map>
 #include <optional>
@@ -11,11 +12,11 @@ namespace baytree::tree::c50 {
 
 class RuleFormer {
  public:
-  // `is_tested` are the columns tested in the tree of the first trial.
+  // `is_tested`: columns tested in the tree of the first trial.
   RuleFormer(const Growth& tree, const Bench& bench, const std::vector<bool>& is_tested, const ErrorWeights& errors, Workers& workers)
       : tree_(tree), bench_(bench), workers_(workers), class_weight_(class_weights(bench)), bits_of_(bench, is_tested), coverage_(bench, errors) {}
 
-  // Depth first, what is below a node before the node itself.
+  // Depth first; the subtree of a node before the node itself.
   std::vector<Rule> form() {
     struct Visit {
       size_t id;
@@ -67,7 +68,7 @@ class RuleFormer {
     return term(a + b) - term(a) - term(b);
   }
 
-  // Bits that the rule saves in naming the rows of its class.
+  // Bits that the rule saves in describing the rows of its class.
   double gain(const Covered& now, int32_t label) const {
     const double n = static_cast<double>(bench_.n_rows()), of_class = class_weight_[label];
     return messages(of_class, n - of_class) - messages(now.right(), now.wrong) - messages(of_class - now.right(), n - of_class - now.wrong);
@@ -79,7 +80,7 @@ class RuleFormer {
     return bits - log2_factorial(kept.size());
   }
 
-  // Drops conditions as long as that does not raise the estimated error, or the rule costs more than it saves.
+  // Drops conditions as long as the estimated error does not increase, or the rule costs more bits than it saves.
   std::optional<Rule> formed(int32_t label) {
     std::vector<size_t> kept(path_.size());
     for (size_t i = 0; i < kept.size(); ++i) kept[i] = i;
@@ -104,7 +105,7 @@ class RuleFormer {
     return std::any_of(bench_.multiplier.begin(), bench_.multiplier.end(), [](float times) { return times != 1; });
   }
 
-  // The share of a class among all rows, as if mistakes cost nothing more in one than in another.
+  // Proportion of a class among all rows, ignoring cost multipliers.
   double prior(int32_t label) const {
     double all = 0;
     for (size_t c = 0; c < class_weight_.size(); ++c) all += class_weight_[c] / bench_.multiplier[c];
@@ -131,7 +132,7 @@ class RuleFormer {
     return rule;
   }
 
-  // Levels that no covered row has are not named.
+  // Removes levels that no covered row has.
   void drop_absent_levels(Condition& condition, std::span<const int32_t> rows) {
     const GivenColumn& column = bench_.from.columns[condition.column];
     if (condition.ask != Ask::levels || column.is_ordered || condition.levels.size() < 2) return;
@@ -141,7 +142,7 @@ class RuleFormer {
     condition.bits = bits_of_(condition);
   }
 
-  // A rule that is there already is not added again; the larger vote stays.
+  // A duplicate rule is not added again; the larger vote is stored.
   void keep(std::optional<Rule>&& rule) {
     if (!rule) return;
     Key key{rule->label, {}};

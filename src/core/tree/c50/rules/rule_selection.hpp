@@ -1,4 +1,5 @@
-// The rules that are worth keeping: a description of the rows by rules and their exceptions, made as short as adding or removing a rule can.
+// Selection of C5.0 rules by minimum description length: rules are added or removed as long as this shortens the
+// description of the rows by rules and exceptions.
 #pragma once
 #include <numeric>
 #include <optional>
@@ -10,12 +11,12 @@ namespace baytree::tree::c50 {
 
 struct RuleSet {
   std::vector<Rule> rules;
-  int32_t otherwise = 0;  // the class where no rule holds
+  int32_t otherwise = 0;  // default class where no rule applies
 };
 
 class RuleChooser {
  public:
-  // `tree_errors`: training errors of the tree that the rules come from.
+  // `tree_errors`: training errors of the tree from which the rules were extracted.
   RuleChooser(std::vector<Rule>&& rules, const Bench& bench, const ErrorWeights& weigh_error, double tree_errors, Workers& workers)
       : rules_(std::move(rules)), bench_(bench), weigh_error_(weigh_error), workers_(workers), n_(static_cast<double>(bench.n_rows())), k_(bench.n_classes()),
         class_weight_(class_weights(bench)), is_chosen_(rules_.size()), votes_(bench.n_rows() * k_), winner_(bench.n_rows(), -1), change_(rules_.size()) {
@@ -45,7 +46,7 @@ class RuleChooser {
       for (const int32_t row : rules_[r].rows) covering_[next[static_cast<size_t>(row)]++] = static_cast<int32_t>(r);
   }
 
-  // The surest rules of a class, each if it adds more right than wrong rows.
+  // Initial rule set: the most reliable rules of a class, each if it adds more correct than wrong rows.
   void start_with(int32_t label) {
     std::vector<size_t> waiting;
     for (size_t r = 0; r < rules_.size(); ++r)
@@ -73,7 +74,7 @@ class RuleChooser {
 
   std::span<const int32_t> votes_of(size_t row) const { return {votes_.data() + row * k_, k_}; }
 
-  // The class with most votes, the first of equals, and the one that follows it; -1 where there is none.
+  // The class with most votes (the first one on ties) and the runner-up; -1 if there is none.
   struct Leaders {
     int32_t first = -1, second = -1;
   };
@@ -96,7 +97,7 @@ class RuleChooser {
 
   int32_t toggled_vote(size_t r) const { return is_chosen_[r] ? -rules_[r].vote : rules_[r].vote; }
 
-  // The class that wins after toggling a rule: its own, or the strongest other.
+  // The winning class after toggling a rule: its own, or the strongest other one.
   int32_t winner_after(size_t r, std::span<const int32_t> votes, const Leaders& leaders) const {
     const int32_t label = rules_[r].label, own = votes[label] + toggled_vote(r);
     const int32_t other = label == leaders.first ? leaders.second : leaders.first;
@@ -104,7 +105,7 @@ class RuleChooser {
     return (wins ? own : votes[other]) > 0 ? (wins ? label : other) : -1;
   }
 
-  // Length of the description in hundredths of a bit.
+  // Description length in hundredths of a bit.
   int64_t length(double bits, size_t rules, double errors) const {
     const double theory = std::max(0.0, bits - log2_factorial(rules));
     const double others = std::log2(std::max(bench_.settings.declared - 1, 1.0));
@@ -139,7 +140,7 @@ class RuleChooser {
     last_ = r;
   }
 
-  // Adds what toggling each of the rules that cover a row would add to the errors there.
+  // Adds the change of errors at this row that toggling each of its rules would cause.
   void add_changes(size_t row, int sign) {
     const auto votes = votes_of(row);
     const Leaders leaders = leaders_of(votes);
@@ -189,9 +190,9 @@ class RuleChooser {
   std::vector<double> class_weight_;
   std::vector<bool> is_chosen_;
   std::vector<int32_t> votes_;   // [n_rows, n_classes]
-  std::vector<int32_t> winner_;  // [n_rows], -1 where no rule holds
-  std::vector<double> change_;   // [n_rules], what toggling it adds to the errors
-  std::vector<size_t> first_;    // [n_rows + 1], places in covering_
+  std::vector<int32_t> winner_;  // [n_rows], -1 if no rule applies
+  std::vector<double> change_;   // [n_rules], change of the errors if it is toggled
+  std::vector<size_t> first_;    // [n_rows + 1], positions in covering_
   std::vector<int32_t> covering_;
   double rate_ = 0, bits_ = 0, errors_ = 0;
   size_t n_chosen_ = 0, last_ = static_cast<size_t>(-1);
