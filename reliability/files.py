@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from test_model_files import try_mutations
+
 from crafted_models import LIMIT, faults_under_limit
 from figure import Figure, Scope, each
-from test_storage import try_mutations
 
 _AT_ONCE = 5_000
 _CRAFTED_AT_ONCE = 1_000

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "exports"))
+sys.path.insert(0, str(ROOT / "tests" / "exporters"))
 
 from database_servers import DATABASES  # noqa: E402
 from export_compared import difference_of  # noqa: E402

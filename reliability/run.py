@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests" / room) for room in ("laws", "tree", "core", "")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("laws", "tree", "core", "storage", "")]
 
 import clusters  # noqa: E402
 import contract  # noqa: E402

@@ -81,8 +81,11 @@ def test_a_new_process_predicts_without_scikit_learn(tmp_path):
         f"import sys, baytree as bt; model = bt.load({str(tmp_path / 'm.baytree')!r})\n"
         "print(model.predict({name: [1.0] for name in model.explain.__self__._predictor.schema.inputs}).tolist())\n"
         "assert not {'sklearn', 'scipy', 'pandas', 'polars'} & set(sys.modules)\n"
-        "unasked = ('learner', 'formula', 'summary', 'show.text', 'table.infer', 'table.text', 'tree.model.outline')\n"
-        "assert not {f'baytree.{room}' for room in unasked} & set(sys.modules)\n"
+        "from importlib.util import find_spec\n"
+        "unused = ['base.learner', 'formula', 'summary', 'rendering.model_text', 'data.inference.infer', 'tree.model.summary']\n"
+        "unused = [f'baytree.{name}' for name in (*unused, 'data.encoding.bag_of_words', 'data.encoding.tokenize')]\n"
+        "assert not set(unused) & set(sys.modules), set(unused) & set(sys.modules)\n"
+        "assert all(find_spec(name) for name in unused)\n"
         "print(isinstance(model, bt.CARTClassifier), model.n_leaves_, type(model) is bt.CARTClassifier)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

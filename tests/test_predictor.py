@@ -43,7 +43,7 @@ def test_costs_decide_the_class_and_not_the_largest_probability():
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (FRAME[["a"]], "column 'b' was there in training and is missing now"),
+        (FRAME[["a"]], "column 'b' of the training data is missing"),
         (np.zeros((2, 3)), "3 features"),
     ],
 )

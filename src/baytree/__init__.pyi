@@ -1,4 +1,4 @@
-"""baytree: classifiers that a person can read. For editors and type checkers; names are loaded when they are asked for."""
+"""Public names of baytree for editors and type checkers; at run time they are imported on first access (see `_registry`)."""
 
 from baytree import datasets as datasets
 from baytree._warnings import BaytreeWarning as BaytreeWarning

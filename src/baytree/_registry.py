@@ -1,8 +1,15 @@
-"""Where each public name lives."""
+"""Registry of public names: the module that defines each of them.
+
+`baytree.__getattr__` and `baytree.sklearn.__getattr__` import a name from here on first access.
+
+A package must not be named like a public function: `import baytree.drift` would set the attribute `drift` of `baytree`
+to the package and so replace the function `bt.drift`. Hence `drift_detection`, `exporters`, `model_diff`, `reporting`,
+`conformal_prediction` and `comparison`.
+"""
 
 from __future__ import annotations
 
-# Nothing is imported before it is asked for: the command line and prediction from a saved model start without scikit-learn.
+# Lazy imports let the command line and prediction from a saved model start without importing scikit-learn.
 PUBLIC_MODULES = {
     "BackwardSelection": "feature_selection.wrapper",
     "BaytreeWarning": "_warnings",
@@ -71,7 +78,7 @@ PUBLIC_MODULES = {
     "scan": "engine.scan",
 }
 
-# scikit-learn's classes by their own names, in `baytree.sklearn`.
+# Drop-in replacements with scikit-learn's class names, in `baytree.sklearn`.
 SKLEARN_MODULES = {
     "BernoulliNB": "sklearn.naive_bayes",
     "CategoricalNB": "sklearn.naive_bayes",

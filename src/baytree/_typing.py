@@ -1,4 +1,7 @@
-"""What users hand in: frames of any library, labels, weights. Their types are those of their libraries."""
+"""Type aliases of user input: frames of any library, labels, weights, priors, costs.
+
+The aliases are loose because the accepted libraries (pandas, polars, pyarrow, SciPy ...) are optional dependencies.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,18 @@ if TYPE_CHECKING:
 
 FrameLike: TypeAlias = Any  # a data frame of any library, a dense or sparse matrix, a dict of columns
 
-TargetLike: TypeAlias = "ArrayLike | str | None"  # labels, or the name of their column
+TargetLike: TypeAlias = "ArrayLike | str | None"  # labels or the name of the label column
 
-WeightsLike: TypeAlias = "ArrayLike | str | None"  # a weight for each row, or the name of their column
+WeightsLike: TypeAlias = "ArrayLike | str | None"  # one weight per row or the name of the weight column
 
-PriorsLike: TypeAlias = "ArrayLike | Mapping[Any, float] | None"  # of classes: in their order, or by label
+PriorsLike: TypeAlias = "ArrayLike | Mapping[Any, float] | None"  # class priors: in class order or by label
 
-RandomLike: TypeAlias = "int | np.random.Generator | np.random.RandomState | None"  # what numbers are drawn by, or its seed
+RandomLike: TypeAlias = "int | np.random.Generator | np.random.RandomState | None"  # random generator or its seed
 
 CostsLike: TypeAlias = (
-    "ArrayLike | Mapping[Any, Mapping[Any, float]] | None"  # of mistakes: in the order of classes, or by label
+    "ArrayLike | Mapping[Any, Mapping[Any, float]] | None"  # misclassification costs: in class order or by label
 )
 
-RejectLike: TypeAlias = Any  # when to say nothing: a least probability, a dict of rules, or prediction sets
+RejectLike: TypeAlias = Any  # reject option: a minimum probability, a dict of rules, or prediction sets
 
-EstimatorLike: TypeAlias = Any  # an estimator of this library or of scikit-learn's kind
+EstimatorLike: TypeAlias = Any  # an estimator of baytree or one with scikit-learn's interface

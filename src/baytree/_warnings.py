@@ -1,4 +1,8 @@
-"""What a user is told while work goes on: warnings of one class, at the user's own line, also from threads."""
+"""Warnings and error hints: `BaytreeWarning`, `warn`, capture and replay of warnings across threads, "did you mean".
+
+Warnings are attributed to the line of user code that called the library. Workers `capture` their warnings; the calling
+thread issues them again with `emit`.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
-_HERE = os.path.dirname(__file__)  # pathlib takes as long to import as ten files of ours
+_PACKAGE_FOLDER = os.path.dirname(__file__)  # os.path, because importing pathlib is slow (as ten of our modules)
 
-MOST_LISTED = 12  # names in a sentence
+MOST_LISTED = 12  # names listed in a message
 
-_kept: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
+_captured: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
 
 
 class BaytreeWarning(UserWarning):
-    """What baytree warns of: something about the table or the fit that a person should know.
+    """Warning about the table or the fit that the user should check.
 
     Examples
     --------
@@ -28,30 +32,30 @@ class BaytreeWarning(UserWarning):
     ...     warnings.simplefilter("error", bt.BaytreeWarning)  # a pipeline that wants to stop there
     ...     bt.JointDistribution().fit({"a": ["x", None], "y": [0, 1]}, "y")
     Traceback (most recent call last):
-    baytree._warnings.BaytreeWarning: 1 row misses a value and is left out of the joint table
+    baytree._warnings.BaytreeWarning: 1 row has a missing value and is left out of the joint table
     """
 
 
 def did_you_mean(what: str, word: str, known: Iterable[str]) -> str:
-    """The sentence about a word that is not known, with the one that was probably meant.
+    """Return the message for an unknown name, with the closest known name or a list of the known ones.
 
     >>> did_you_mean("column", "agee", ["age", "sex"])
     "there is no column 'agee'; did you mean 'age'?"
     """
-    import difflib  # a wrong word is rare, and a start is not
+    import difflib  # only needed for errors; keeps imports at start fast
 
     known = list(known)
-    near = difflib.get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
+    close_matches = difflib.get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
     listed = ", ".join([*known[:MOST_LISTED], *(["..."] if len(known) > MOST_LISTED else [])])
-    hint = f"did you mean {near[0]!r}?" if near else f"there is {listed or 'none'}"
+    hint = f"did you mean {close_matches[0]!r}?" if close_matches else f"there is {listed or 'none'}"
     return f"there is no {what} {word!r}; {hint}"
 
 
 def warn(message: str, category: type[Warning] = BaytreeWarning) -> None:
-    """Warns at the line that called into this library, or keeps the message where somebody keeps them."""
-    kept = _kept.get()
-    if kept is not None:
-        kept.append((message, category))
+    """Issue a warning at the line that called into this library, or append it to the list of the active `capture`."""
+    captured = _captured.get()
+    if captured is not None:
+        captured.append((message, category))
         return
     frame = _caller()
     registry = frame.f_globals.setdefault("__warningregistry__", {})
@@ -60,24 +64,27 @@ def warn(message: str, category: type[Warning] = BaytreeWarning) -> None:
 
 @contextmanager
 def capture() -> Iterator[list[tuple[str, type[Warning]]]]:
-    """While it lasts, messages are kept in this list instead of being shown: `catch_warnings` is not for threads."""
-    kept: list[tuple[str, type[Warning]]] = []
-    before = _kept.set(kept)
+    """Collect warnings of this context in the yielded list instead of showing them.
+
+    `warnings.catch_warnings` is not thread-safe; this uses a context variable.
+    """
+    captured: list[tuple[str, type[Warning]]] = []
+    token = _captured.set(captured)
     try:
-        yield kept
+        yield captured
     finally:
-        _kept.reset(before)
+        _captured.reset(token)
 
 
 def emit(kept: list[tuple[str, type[Warning]]]) -> None:
-    """Warns of what was kept, each message once."""
+    """Issue captured warnings, each distinct one once."""
     for message, category in dict.fromkeys(kept):
         warn(message, category)
 
 
 def _caller() -> FrameType:
-    """The innermost frame outside this library, or the outermost one."""
+    """Return the innermost frame outside this library, or the outermost frame."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         frame = frame.f_back
     return frame

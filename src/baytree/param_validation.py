@@ -1,4 +1,9 @@
-"""What users set, refused in their own words or turned into what learners take: each kind of setting is read here, once."""
+"""Validation of estimator parameters: each function checks one type of parameter and returns it as learners use it.
+
+Scalar checks (`one_of`, `flag`, `number`, `integer` ...) return the value or raise a ValueError that names parameter,
+value and remedy. Class-wise parameters (`priors`, `costs`, `class_weights`) become records indexed by label, because a
+fold may contain fewer classes than the whole table.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +22,11 @@ from baytree.data.schema.schema import Schema
 
 T = TypeVar("T")
 
-MANY = 2**31 - 1  # more than anything has of anything
+MANY = 2**31 - 1  # upper limit of integer parameters; larger values are clipped to it
 
 
 def one_of(name: str, value: T, choices: Iterable[object]) -> T:
-    """The value, if it is one of the choices.
+    """Return the value if it is one of the choices, else raise a ValueError.
 
     >>> one_of("penalty", "l3", ("l1", "l2", None))
     Traceback (most recent call last):
@@ -34,62 +39,65 @@ def one_of(name: str, value: T, choices: Iterable[object]) -> T:
 
 
 def flag(name: str, value: object) -> bool:
-    """The value, if it is true or false."""
+    """Return the value as bool; raise a ValueError unless it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={value!r}: give True or False")
     return bool(value)
 
 
 def number(name: str, value: object, least: float = -np.inf, most: float = np.inf) -> float:
-    """The value as a number between two bounds, which belong to it."""
+    """Return the value as float; raise a ValueError outside the closed interval [least, most]."""
     if not _is_number(value) or not least <= value <= most:
         raise ValueError(f"{name}={value!r}: give a number{_between(least, most)}")
     return float(value)
 
 
 def open_interval(name: str, value: object, least: float = 0.0, most: float = 1.0) -> float:
-    """The value as a number between two bounds, which do not belong to it."""
+    """Return the value as float; raise a ValueError outside the open interval (least, most)."""
     if not _is_number(value) or not least < value < most:
         raise ValueError(f"{name}={value!r}: give a number above {least:g} and below {most:g}")
     return float(value)
 
 
 def finite(name: str, value: object, least: float = -np.inf) -> float:
-    """The value as a finite number of at least `least`."""
+    """Return the value as float; raise a ValueError unless it is finite and at least `least`."""
     if not _is_number(value) or not (isfinite(value) and value >= least):
         raise ValueError(f"{name}={value!r}: give a finite number{_between(least, np.inf)}")
     return float(value)
 
 
 def positive(name: str, value: object) -> float:
-    """The value as a number above 0; infinity is allowed."""
+    """Return the value as float; raise a ValueError unless it is above 0. Infinity is allowed."""
     if not _is_number(value) or not value > 0:
         raise ValueError(f"{name}={value!r}: give a number above 0")
     return float(value)
 
 
 def integer(name: str, value: object, least: int, most: int = MANY) -> int:
-    """The value as a whole number of at least `least`; what is more than anything has of anything is cut."""
-    is_whole = _is_number(value) and isfinite(value) and value == int(value) and value >= least
-    if not is_whole or (most < MANY and value > most):
+    """Return the value as int; raise a ValueError unless it is whole and within [least, most].
+
+    Without an explicit `most`, values above `MANY` (also large floats) are clipped to `MANY`.
+    """
+    is_valid = _is_number(value) and isfinite(value) and value == int(value) and value >= least
+    if not is_valid or (most < MANY and value > most):
         upper = f" and at most {most:,}" if most < MANY else ""
         raise ValueError(f"{name}={value!r}: give a whole number of at least {least}{upper}")
     return min(int(value), most)
 
 
 def whole_or_none(name: str, value: object, least: int) -> int | None:
-    """The same, or None for no limit."""
+    """Return the value as `integer` does, or None (no limit)."""
     return None if value is None else integer(name, value, least)
 
 
 def check_schema_parameter(given: object) -> None:
-    """Refuses a `schema` that is neither a dict nor a Schema."""
+    """Raise a ValueError if `schema` is neither None, a mapping nor a Schema."""
     if given is not None and not isinstance(given, (Mapping, Schema)):
         raise ValueError(f"schema={given!r}: give a dict by the names of columns, such as {{'zip': 'nominal'}}, or a Schema")
 
 
 def by_name(name: str, given: object, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
-    """A mapping by the names of columns (or other known things), empty where None was given; strangers are refused."""
+    """Return a mapping by column name (or other known keys), empty for None; raise a ValueError for unknown keys."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -101,26 +109,26 @@ def by_name(name: str, given: object, known: Sequence[Any], what: str = "columns
 
 
 class ClassAmounts(msgspec.Struct, frozen=True):
-    """Amounts of classes, or of pairs of classes, by label: rows of a fold may know fewer classes than the whole table."""
+    """Numbers per class, or per pair of classes, by label: the rows of a fold may have fewer classes than the table."""
 
     labels: tuple[Any, ...]
     amounts: np.ndarray  # float64 [n_labels] or [n_labels, n_labels]
 
     def of(self, classes: Sequence[Any]) -> np.ndarray:
-        """The amounts of these classes, in their order."""
-        place = {label: code for code, label in enumerate(self.labels)}
-        chosen = np.array([place[label] for label in classes], int)
-        return self.amounts[np.ix_(*[chosen] * self.amounts.ndim)]
+        """Return the amounts of these classes, in this order: float64 [n_classes] or [n_classes, n_classes]."""
+        code_of = {label: code for code, label in enumerate(self.labels)}
+        codes = np.array([code_of[label] for label in classes], int)
+        return self.amounts[np.ix_(*[codes] * self.amounts.ndim)]
 
     def shares(self, classes: Sequence[Any]) -> np.ndarray:
-        """The amounts of these classes as shares of their sum; equal shares where all are 0."""
+        """Return the amounts of these classes divided by their sum; uniform if all are 0. float64 [n_classes]"""
         amounts = self.of(classes)
         total = amounts.sum()
         return amounts / total if total > 0 else np.full(len(classes), 1 / max(len(classes), 1))
 
 
 def priors(name: str, given: object, classes: Sequence[Any]) -> ClassAmounts | None:
-    """The probabilities of the classes, from a vector in their order or a dict by label; they need not sum to 1.
+    """Return the class priors from a vector in class order or a dict by label; they need not sum to 1.
 
     >>> priors("priors", {"no": 3, "yes": 1}, ("no", "yes")).shares(("yes", "no")).tolist()
     [0.25, 0.75]
@@ -139,7 +147,11 @@ def priors(name: str, given: object, classes: Sequence[Any]) -> ClassAmounts | N
 
 
 def costs(given: object, classes: Sequence[Any]) -> ClassAmounts | None:
-    """What mistakes cost: amounts[i, j] is what predicting j costs when i is true; from a matrix or a dict of dicts."""
+    """Return the misclassification costs from a matrix or a dict of dicts.
+
+    `amounts[i, j]` is the cost of predicting class j for a row of class i. The diagonal must be 0, and every class must have
+    a positive cost, otherwise it would never be predicted.
+    """
     if given is None:
         return None
     amounts = _cost_table(given, classes) if isinstance(given, Mapping) else _numbers("costs", given)
@@ -148,15 +160,15 @@ def costs(given: object, classes: Sequence[Any]) -> ClassAmounts | None:
     if not np.all(np.isfinite(amounts)) or (amounts < 0).any():
         raise ValueError("costs: give finite costs of at least 0")
     if np.any(np.diag(amounts) != 0):
-        raise ValueError("costs: the right class costs nothing; put 0 on the diagonal")
+        raise ValueError("costs: correct predictions cost nothing; put 0 on the diagonal")
     if len(classes) > 1 and not amounts.any(axis=1).all():
         free = classes[int(np.argmin(amounts.any(axis=1)))]
-        raise ValueError(f"costs: mistaking class {free!r} costs nothing, so it would never be predicted; give a cost")
+        raise ValueError(f"costs: misclassifying {free!r} costs nothing, so it would never be predicted; give a cost")
     return ClassAmounts(tuple(classes), amounts)
 
 
 def column_or_none(name: str, value: object, schema: Schema) -> str | None:
-    """The name of a column of the table, or None."""
+    """Return the value if it is None or the name of a column of the schema; else raise a ValueError."""
     if value is None:
         return None
     if not isinstance(value, str) or value not in schema.names:
@@ -165,7 +177,7 @@ def column_or_none(name: str, value: object, schema: Schema) -> str | None:
 
 
 def monotone(given: object, schema: Schema) -> tuple[tuple[str, int], ...]:
-    """Columns that the target must follow, from a dict of 'up' and 'down' by name: 1 and −1."""
+    """Return the monotonicity constraints as pairs (column, 1 or −1), from a dict of 'up' and 'down' by column name."""
     if given is None:
         return ()
     if not isinstance(given, Mapping):
@@ -176,11 +188,11 @@ def monotone(given: object, schema: Schema) -> tuple[tuple[str, int], ...]:
             f"monotone: the {len(schema.classes)} classes of {target.name!r} have no order; declare it, "
             f"as in schema={{{target.name!r}: {list(schema.classes)!r}}}"
         )
-    return tuple((_ordered_column(name, schema), _direction(name, way)) for name, way in given.items())
+    return tuple((_ordered_column(name, schema), _direction(name, direction)) for name, direction in given.items())
 
 
 def _ordered_column(name: object, schema: Schema) -> str:
-    """The name of a column that has an order."""
+    """Return the name of a numeric or ordinal column; raise a ValueError for other columns."""
     known = column_or_none("monotone", name, schema)
     if known is None or schema[known].kind in (Kind.NOMINAL, Kind.TEXT):
         raise ValueError(
@@ -194,13 +206,13 @@ def _direction(name: object, way: object) -> int:
 
 
 class ClassWeights(msgspec.Struct, frozen=True):
-    """What a row of each class counts for: 1, given numbers, or what makes all classes that occur weigh the same."""
+    """Weight of a row by class: 1, given weights, or weights that give all occurring classes the same total weight."""
 
     given: ClassAmounts | None = None
     is_balanced: bool = False
 
     def of(self, classes: Sequence[Any], weight: np.ndarray) -> np.ndarray:
-        """float64 [n_classes]; `weight` is the weight of each class in the rows."""
+        """Return the row weight of each class, float64 [n_classes]; `weight` is the total weight of each class."""
         if self.is_balanced:
             occurs = weight > 0
             return np.divide(weight.sum(), np.count_nonzero(occurs) * weight, out=np.zeros(len(classes)), where=occurs)
@@ -208,7 +220,7 @@ class ClassWeights(msgspec.Struct, frozen=True):
 
 
 def class_weights(given: object, classes: Sequence[Any]) -> ClassWeights:
-    """What the rows of each class count for, from None, "balanced", or a dict by label (1 for a class that it lacks).
+    """Return the class weights from None, "balanced" or a dict by label (1 for a class that is absent from it).
 
     >>> class_weights({"yes": 3}, ("no", "yes")).of(("no", "yes"), np.ones(2)).tolist()
     [1.0, 3.0]
@@ -227,9 +239,9 @@ def _by_class(name: str, given: object, classes: Sequence[Any]) -> np.ndarray:
     if not isinstance(given, Mapping):
         return _numbers(name, given)
     known = {*classes, *map(str, classes)}
-    strangers = [label for label in given if label not in known]
-    if strangers:
-        raise ValueError(f"{name} names {strangers[0]!r}, but the classes are {', '.join(map(repr, classes))}")
+    unknown = [label for label in given if label not in known]
+    if unknown:
+        raise ValueError(f"{name} names {unknown[0]!r}, but the classes are {', '.join(map(repr, classes))}")
     return _numbers(name, [_find(given, label, 0.0) for label in classes])
 
 
@@ -240,7 +252,7 @@ def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
             raise ValueError(f"costs: no row for class {label!r}; the classes are {list(classes)!r}")
         absent = [other for other in classes if other != label and _find(row, other) is None]
         if absent:
-            raise ValueError(f"costs[{label!r}]: nothing for class {absent[0]!r}; the classes are {list(classes)!r}")
+            raise ValueError(f"costs[{label!r}]: no cost for class {absent[0]!r}; the classes are {list(classes)!r}")
     return _numbers("costs", [[_find(row, other, 0.0) for other in classes] for row in rows])
 
 
@@ -252,7 +264,7 @@ def _numbers(name: str, given: object) -> np.ndarray:
 
 
 def _find(given: Mapping, label: object, default: object = None) -> Any:
-    """The entry of a label, also where the label was written as text."""
+    """Return the entry of a label, also if the key is the label as string."""
     return given.get(label, given.get(str(label), default))
 
 

@@ -103,7 +103,7 @@ def test_the_command_that_is_printed_learns_the_recommended_model_from_the_table
     frame.to_csv(tmp_path / "my rows.csv", index=False)
     reading = ("--nominal", "code", "--ordinal", "size=S<M<L", "--drop", "gone", "--drop", "noise")
     said = run("compare", "my rows.csv", "-t", "label", "-m", "cart-cp,nb", "--repeats", "1", *reading, "-o", "out").output
-    command = said.split("to learn it again:\n")[1].splitlines()[0].strip()
+    command = said.split("to fit it again:\n")[1].splitlines()[0].strip()
     assert command.startswith("baytree fit 'my rows.csv' --target label --model ")
     assert shlex.split(command)[-10:-2] == list(reading)
     assert run(*shlex.split(command)[1:]).exit_code == 0
@@ -120,7 +120,7 @@ def test_models_can_be_judged_by_other_scores_and_costs(tmp_path):
     assert "expected cost within one standard error" in run(*call, "--costs", costs).output
     done = run(*call, "--costs", "{low: 5}")
     assert done.exit_code == 2
-    assert "is no JSON" in done.output
+    assert "is not JSON" in done.output
 
 
 def test_colour_is_for_terminals_only(tmp_path):
@@ -146,7 +146,7 @@ def test_a_remedy_is_said_in_options_and_not_in_python(tmp_path):
 
 
 def test_a_long_model_does_not_push_the_leaderboard_out_of_sight():
-    assert terminal_output.first_lines("\n".join(["line"] * 100)).splitlines()[-1] == "… and 60 lines more"
+    assert terminal_output.first_lines("\n".join(["line"] * 100)).splitlines()[-1] == "… and 60 more lines"
     assert terminal_output.first_lines("a\nb") == "a\nb"
     assert len(terminal_output.first_lines("long " * 40)) == 80
 
@@ -176,6 +176,6 @@ def test_ctrl_c_on_a_terminal_prints_and_saves_what_is_finished(tmp_path):
     printed = process.communicate(timeout=60)[0].decode()
     assert time.monotonic() - start < 30
     assert process.returncode == 130
-    assert "stopped before all models were tried" in printed
+    assert "interrupted before all models were finished" in printed
     assert json.loads((tmp_path / "rows-compared" / "results.json").read_text())["is_interrupted"]
     assert b"left" in seen

@@ -37,4 +37,4 @@ def test_a_wrong_call_is_answered_with_what_there_is(saved):
     result = run("export", saved, "--to", "javascrip")
     assert (result.exit_code, "did you mean 'javascript'" in result.output) == (2, True)
     result = run("export", saved, "--to", "python", "--table", "t")
-    assert (result.exit_code, "--table is of SQL only" in result.output) == (2, True)
+    assert (result.exit_code, "--table is for SQL only" in result.output) == (2, True)

@@ -173,14 +173,14 @@ def test_an_output_that_names_the_input_is_refused(name, given, way, files, tmp_
         output = tmp_path / "link"
         os.link(source, output)
     result = call(name, files, output)
-    assert (result.exit_code, "names the input" in result.output) == (2, True), result.output
+    assert (result.exit_code, "would overwrite the input" in result.output) == (2, True), result.output
     assert source.read_bytes() == before
 
 
 def test_an_output_among_the_files_of_a_pattern_is_refused(files):
     table = files["table"]
     result = run("fit", table.with_name("*.csv"), "-t", "y", "-o", table)
-    assert (result.exit_code, "names the input" in result.output) == (2, True)
+    assert (result.exit_code, "would overwrite the input" in result.output) == (2, True)
     assert table.read_text() == ROWS
 
 
@@ -189,7 +189,7 @@ def test_an_output_that_is_standard_input_is_refused(files):
     with table.open() as stream:
         command = [sys.executable, "-c", "from baytree.cli import main; main()", *map(str, words)]
         result = subprocess.run(command, stdin=stream, capture_output=True, text=True, check=False)
-    assert (result.returncode, "names the input" in result.stderr) == (2, True)
+    assert (result.returncode, "would overwrite the input" in result.stderr) == (2, True)
     assert table.read_text() == ROWS
 
 
@@ -197,7 +197,7 @@ def test_a_comparison_does_not_overwrite_its_table(files):
     table = files["table"].rename(files["table"].with_name("results.json"))
     table.write_text('[{"x": 1, "y": "a"}, {"x": 2, "y": "b"}]')
     result = run("compare", table, "-t", "y", "-o", table.parent)
-    assert (result.exit_code, "names the input" in result.output) == (2, True)
+    assert (result.exit_code, "would overwrite the input" in result.output) == (2, True)
 
 
 def stopped(words: list[object], folder: Path, until: str, signal_number: int, stdin: object = None) -> int:

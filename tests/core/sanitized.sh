@@ -10,4 +10,4 @@ VENV=.venv-sanitized
 LD_PRELOAD="$(${CXX:-g++} -print-file-name=libasan.so) $(${CXX:-g++} -print-file-name=libubsan.so)" \
 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
   "$VENV/bin/python" -m pytest -q -n 2 -m "not slow and not scikit_learn" -p no:cacheprovider \
-  tests/core tests/laws tests/table tests/bayes tests/tree tests/linear tests/choose/test_select.py tests/choose/test_wrapper.py
+  tests/core tests/laws tests/data tests/naive_bayes tests/tree tests/linear tests/feature_selection

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tables_elsewhere import on_dask, on_disk, on_spark
+from remote_tables import on_dask, on_disk, on_spark
 
 Place = Callable[..., Any]
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tables_elsewhere import written
+from remote_tables import written
 
 import baytree as bt
 from baytree.cli.engine_options import _Told
@@ -54,10 +54,10 @@ def test_progress_tells_the_round_its_pieces_and_the_time_left(monkeypatch, caps
             told(now, done, pieces)
     lines = capsys.readouterr().err.replace("\x1b[K", "").split("\r")
     assert [line.split(", about")[0] for line in lines if line] == [
-        "round 1",
-        "round 1: 1 of 4",
-        "round 2",
-        "round 2: 1 of 1",
+        "pass 1",
+        "pass 1: 1 of 4",
+        "pass 2",
+        "pass 2: 1 of 1",
     ]
     assert "s left" in lines[2]
     assert "s left" in lines[3]  # by the time of the round before

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from tables_elsewhere import on_dask, written
+from remote_tables import on_dask, written
 
 import baytree as bt
 from baytree.storage import dumps

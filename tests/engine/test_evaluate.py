@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from tables_elsewhere import on_disk
+from remote_tables import on_disk
 
 import baytree as bt
 from baytree.metrics import scores as metrics

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tables_elsewhere import on_disk, pieces_of, written
+from remote_tables import on_disk, pieces_of, written
 
 import baytree as bt
 from baytree.engine import scan as scanning
@@ -207,7 +207,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
 
 def test_what_needs_all_rows_is_refused_beyond_the_budget_with_the_way_out(table, tmp_path):
     many = pl.concat([table.drop("w")] * 10)
-    with pytest.raises(ValueError, match=r"more than .* GB.*bt\.scan\(path, memory=.*learns in rounds"):
+    with pytest.raises(ValueError, match=r"at least .* GB.*bt\.scan\(path, memory=.*trains out of core"):
         bt.C45Classifier().fit(bt.scan(written(many, tmp_path, 2) / "*.parquet", memory="1MB"), "y")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tables_elsewhere import on_spark
+from remote_tables import on_spark
 
 import baytree as bt
 from baytree.engine import spark as engine

@@ -312,15 +312,15 @@ def test_a_broken_record_is_no_model(titanic):
     replace = msgspec.structs.replace
     for fault, words in (
         ({"chosen": whole.chosen + 1}, "between 0 and 1"),
-        ({"node": whole.node[::-1].copy()}, "not its own"),
-        ({"node": whole.node + np.int32(len(whole.tree))}, "no node"),
-        ({"models": whole.models[1:]}, "differ in number"),
-        ({"tree": replace(whole.tree, averaging=msgspec.UNSET)}, "does not average"),
-        ({"tree": replace(whole.tree, missing=np.full(len(whole.tree), -2, np.int32))}, "rest before a leaf"),
+        ({"node": whole.node[::-1].copy()}, "ascending indices"),
+        ({"node": whole.node + np.int32(len(whole.tree))}, "ascending indices"),
+        ({"models": whole.models[1:]}, "differ in length"),
+        ({"tree": replace(whole.tree, averaging=msgspec.UNSET)}, "is not averaged"),
+        ({"tree": replace(whole.tree, missing=np.full(len(whole.tree), -2, np.int32))}, "no branch for missing values"),
     ):
         with pytest.raises(ValueError, match=words):
             replace(whole, **fault)
-    with pytest.raises(ValueError, match="not those of the target"):
+    with pytest.raises(ValueError, match="do not match the target"):
         whole.check(bt.NBTreeClassifier().fit(*table(0, 60)).schema_)
 
 

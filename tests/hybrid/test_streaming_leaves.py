@@ -91,7 +91,7 @@ def test_what_only_counts_can_do_is_refused_with_the_way_out():
     x[3, 1] = np.inf
     with pytest.raises(ValueError, match="infinit"):
         bt.StreamingTreeClassifier(leaves="adaptive").fit(x, y)
-    with pytest.raises(ValueError, match="other rules"):
+    with pytest.raises(ValueError, match="different parameters"):
         model.merge(bt.StreamingTreeClassifier().fit(*slanted(0)))
 
 

@@ -197,9 +197,9 @@ def test_without_rows_there_is_no_set():
         ({"alpha": 1.0}, "alpha=1.0"),
         ({"method": "half"}, "method='half'"),
         ({"by_class": "yes"}, "by_class"),
-        ({"estimator": bt.C45Classifier(), "method": "full"}, "does not add up"),
+        ({"estimator": bt.C45Classifier(), "method": "full"}, "needs a mergeable learner"),
         ({"estimator": bt.LinearRegression(), "method": "full"}, "jackknife"),
-        ({"estimator": bt.LinearRegression(), "by_class": True}, "numbers have none"),
+        ({"estimator": bt.LinearRegression(), "by_class": True}, "needs classes, but the target"),
         ({"cv": [([0, 1, 2], [3])] * 2}, "never holds row"),
     ],
 )

@@ -18,7 +18,7 @@ REFUSING = (
     "shrunk",
     "closed form",
     "no standard errors",
-    "cannot be told",
+    "cannot be estimated",
     "one row",
 )
 

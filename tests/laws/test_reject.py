@@ -47,7 +47,7 @@ def test_every_silence_has_its_reason_in_the_ledger(rule):
     for answer, ledger, before in zip(answers, ledgers, model.explain(rows.X), strict=True):
         assert (answer is None) == bool(ledger.unanswered) == ("unanswered" in ledger.to_dict())
         assert ledger.prediction is answer if answer is None else ledger.prediction == answer
-        assert str(ledger).startswith("no answer: ") == (answer is None)
+        assert str(ledger).startswith("rejected: ") == (answer is None)
         assert answer is None or str(ledger) == str(before)
 
 
@@ -113,7 +113,7 @@ def test_a_row_is_as_typical_as_what_is_known_of_it():
         ({"doubt": 1}, "reject names 'doubt'"),
         ({"cost": -1}, "cost"),
         ({"sets": 3}, "bt.conformal"),
-        ({"typicality": 0.1}, "CARTClassifier does not say how rows come about"),
+        ({"typicality": 0.1}, "typicality is not available for CARTClassifier"),
     ],
 )
 def test_a_rule_that_is_none_is_refused(rule, words):

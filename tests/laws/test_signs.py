@@ -167,8 +167,8 @@ def test_errors_of_coefficients_take_a_bound_as_given_and_intervals_refuse():
     errors = {row.feature: row.standard_error for row in without.coefficients()}
     for row in model.coefficients():
         assert row.standard_error == (None if row.is_bound else pytest.approx(errors[row.feature], rel=1e-6))
-    assert "at the bound, 0" in str(model)
-    with pytest.raises(ValueError, match="coefficient at the bound"):
+    assert "held at 0 by" in str(model)
+    with pytest.raises(ValueError, match="at its bound 0"):
         model.predict_interval(frame)
 
 
@@ -183,4 +183,4 @@ def test_wishes_that_cannot_be_met_are_refused_in_words():
     refused("monotone: there is no column 'f'", monotone={"f": "up"})
     refused("give one of 'up', 'down'", monotone={"a": "rising"})
     refused("each level of 'size' a coefficient; use ordinal='rank'", monotone={"size": "up"}, ordinal="dummies")
-    refused(r"the 3 classes of 'size' have a score each.*DecisionTreeClassifier", "size", monotone={"a": "up"})
+    refused(r"the 3 classes of 'size': each class has a score.*DecisionTreeClassifier", "size", monotone={"a": "up"})

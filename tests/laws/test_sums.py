@@ -196,20 +196,20 @@ def test_a_record_of_sums_is_checked(model):
     for change, fault in (
         ({"weight": np.zeros_like(sums.weight)}, "weight"),
         ({"column": np.zeros_like(sums.column)}, "twice"),
-        ({"column": sums.column + np.int32(9)}, "not there"),
+        ({"column": sums.column + np.int32(9)}, "unknown column"),
         ({"place": np.arange(len(sums.place), dtype=np.int32)}, "fewer than two"),
         ({"weight": sums.weight.astype(np.float32)}, "array of float64"),
     ):
         with pytest.raises(ValueError, match=fault):
             msgspec.structs.replace(sums, **change)
     tree = model.tree_
-    with pytest.raises(ValueError, match="sum that is not there"):
+    with pytest.raises(ValueError, match="unknown linear combination"):
         msgspec.structs.replace(tree, sums=LinearCombinations.of(sums.terms()[:1], 4)).check(model.schema_)
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not numeric"):
         msgspec.structs.replace(tree, sums=LinearCombinations.of([((0, 1.0), (3, 1.0))] * len(sums), 4)).check(model.schema_)
     with pytest.raises(ValueError, match="another table"):
         msgspec.structs.replace(tree, sums=msgspec.structs.replace(sums, n_columns=5)).check(model.schema_)
-    with pytest.raises(ValueError, match="not there"):
+    with pytest.raises(ValueError, match="unknown column"):
         msgspec.structs.replace(tree, sums=msgspec.UNSET).check(model.schema_)
 
 
@@ -217,10 +217,10 @@ def test_a_record_of_sums_is_checked(model):
     ("parameters", "words"),
     [
         ({"max_split_columns": 4}, "at most 3"),
-        ({"branching": "multiway"}, "two sides"),
-        ({"missing": "fractional"}, "two sides"),
-        ({"missing": "surrogate"}, "imitates"),
-        ({"monotone": {"u": "up"}, "schema": {"label": ["x", "y", "z"]}}, "follows no single column"),
+        ({"branching": "multiway"}, "splits are binary"),
+        ({"missing": "fractional"}, "splits are binary"),
+        ({"missing": "surrogate"}, "have no surrogates"),
+        ({"monotone": {"u": "up"}, "schema": {"label": ["x", "y", "z"]}}, "are not available with monotone"),
     ],
 )
 def test_what_does_not_go_with_sums_is_refused(parameters, words):

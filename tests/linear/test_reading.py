@@ -33,7 +33,7 @@ def test_features_without_effect_are_counted_and_not_listed():
     shown = str(model)
     rests = (model.coef_ == 0).all(axis=0)
     names = np.array(model.model_.design.names(model.schema_.columns))
-    assert f"0 throughout, so not used ({rests.sum()})" in shown
+    assert f"zero coefficients, not used ({rests.sum()})" in shown
     table = shown.split("0 throughout")[0]
     listed = [name for name in names if any(line.startswith(f"{name} ") for line in table.splitlines())]
     assert listed == names[~rests].tolist()

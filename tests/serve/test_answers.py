@@ -171,7 +171,7 @@ def test_a_class_of_too_small_a_probability_is_not_told(paths, fitted, table):
     assert None in expected
     assert told["predictions"] == expected
     assert [reason is None for reason in told["unanswered"]] == [label is not None for label in expected]
-    assert "its class has probability 0." in next(filter(None, told["unanswered"]))
+    assert "the predicted class has probability 0." in next(filter(None, told["unanswered"]))
     tensors = [{"name": c, "datatype": "BYTES", "shape": [1], "data": [None]} for c in table[0]]
     told = with_limit.ask("POST", "/v2/models/nb/infer", {"inputs": tensors}).json()["outputs"][0]
     assert told == {"name": "prediction", "datatype": "BYTES", "shape": [1], "data": [""]}

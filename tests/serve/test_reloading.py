@@ -16,12 +16,12 @@ def file(paths, tmp_path):
 def test_a_new_file_goes_live_and_changes_the_version(paths, file):
     server = Server([file])
     models, before = server.app.serving.models, server.predict("live", [{}]).json()["version"]
-    assert not models.map_partitions()
+    assert not models.changed_models()
     shutil.copy(paths["cart"], file)
-    assert models.map_partitions() == ["live"]
+    assert models.changed_models() == ["live"]
     assert models.reload("live")
     assert server.predict("live", [{}]).json()["version"] != before
-    assert not models.map_partitions()
+    assert not models.changed_models()
 
 
 def cut(content):
@@ -54,5 +54,5 @@ def test_names_that_are_no_names_or_not_alone_are_refused(paths, tmp_path):
     odd = shutil.copy(paths["nb"], tmp_path / "a b.baytree")
     with pytest.raises(ValueError, match="64 letters"):
         Models([odd])
-    with pytest.raises(ValueError, match="named before"):
+    with pytest.raises(ValueError, match="another model has the name"):
         Models([paths["nb"], shutil.copy(paths["nb"], tmp_path / "nb.baytree")])

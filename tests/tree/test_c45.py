@@ -127,7 +127,7 @@ def test_a_hundred_thousand_levels_make_a_tree_or_a_clear_error():
         assert bt.C45Classifier().fit(frame, frame.x > 0).n_nodes_ == 3
     assert bt.ID3Classifier().fit(frame, frame.x > 0).n_leaves_ == n
     twice = pd.DataFrame({name: pd.Categorical(rng.integers(0, 20_000, 20_000).astype(str)) for name in ("u", "v")})
-    with pytest.raises(ValueError, match=r"column '[uv]' has \d+ levels.*leave the column out"):
+    with pytest.raises(ValueError, match=r"column '[uv]' has \d+ levels.*drop the column"):
         bt.ID3Classifier().fit(twice, rng.random(20_000) < 0.5)
 
 
@@ -214,10 +214,10 @@ def test_a_wrong_parameter_is_refused_in_the_users_words(given, words):
 
 def test_wrong_rows_to_prune_on_are_refused():
     model = bt.C45Classifier(pruning="reduced_error")
-    for rows, words in (([99], "not there"), (np.ones(3, bool), "mask of 3"), (np.arange(14), "every row")):
+    for rows, words in (([99], "out of range"), (np.ones(3, bool), "mask with 3"), (np.arange(14), "contains all rows")):
         with pytest.raises(ValueError, match=words):
             model.fit(TENNIS, "Play", prune_on=rows)
-    with pytest.raises(ValueError, match="prune_on is for"):
+    with pytest.raises(ValueError, match="prune_on requires"):
         bt.C45Classifier().fit(TENNIS, "Play", prune_on=[1])
 
 

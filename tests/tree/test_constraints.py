@@ -67,7 +67,7 @@ def test_wishes_that_cannot_be_met_are_refused_in_words():
         bt.CARTClassifier(monotone=["year"]).fit(two, "species")
     refused("the 3 classes of 'species' have no order; declare it", monotone={"year": "up"})
     for other in ({"branching": "multiway"}, {"branching": "merge"}, {"missing": "fractional"}):
-        refused("need splits of two branches", first_split="island", **other)
+        refused("need binary splits", first_split="island", **other)
 
 
 def test_a_file_without_wishes_is_the_file_of_before():

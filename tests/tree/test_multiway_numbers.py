@@ -83,5 +83,5 @@ def test_merged_levels_are_those_of_chaid():
 
 
 def test_roads_for_two_branches_are_refused():
-    with pytest.raises(ValueError, match="give 'learned'"):
+    with pytest.raises(ValueError, match="use 'learned'"):
         bt.DecisionTreeRegressor(branching="multiway", missing="surrogate").fit(X, Y)

@@ -143,7 +143,7 @@ def test_integers_that_are_no_doubles_are_refused_by_name():
 @pytest.mark.parametrize("model", [*CLASSIFIERS, ADAPTIVE, *REGRESSORS, bt.CARTClassifier(pruning="1se")], ids=repr)
 def test_a_column_of_text_is_refused_with_its_name_and_a_remedy(model):
     frame = {"x": np.arange(4.0), "review": ["a good film", "a bad plot", "bad", "good"]}
-    with pytest.raises(ValueError, match=r"column 'review' is text.*leave it out.*nominal.*LogisticRegression"):
+    with pytest.raises(ValueError, match=r"column 'review' is text.*drop it.*nominal.*LogisticRegression"):
         clone(model).set_params(schema={"review": "text"}).fit(frame, [0.0, 1.0, 1.0, 0.0])
 
 
@@ -158,7 +158,7 @@ def identified(n_rows):
 @pytest.mark.parametrize("model", [bt.C45Classifier(), bt.C45Classifier(binary=True), bt.CHAIDClassifier()], ids=repr)
 def test_a_column_that_an_algorithm_has_no_test_for_is_named_in_a_warning(model):
     frame, y = identified(100_000)
-    with pytest.warns(UserWarning, match=r"column 'id' is not used.*100000 levels.*leave it out"):
+    with pytest.warns(UserWarning, match=r"column 'id' is not used.*100000 levels.*drop the column"):
         fitted = clone(model).set_params(schema={"id": "nominal"}).fit(frame, y)
     assert "id" not in {node.get("column") for node in fitted.nodes()}
     assert fitted.score(frame, y) > 0.9

@@ -201,7 +201,7 @@ def test_a_search_that_ran_out_of_time_tells_its_gap():
     assert 0 <= told.bound < told.objective
     assert told.gap == told.objective - told.bound
     assert told.objective == pytest.approx(1 - model.score(X, y))
-    assert "not proved least" in str(model)
+    assert "not proved optimal" in str(model)
     two_levels = bt.OptimalTreeClassifier(max_depth=2, penalty=0.0).fit(X, y)
     assert told.objective <= two_levels.certificate_.objective
 
@@ -262,7 +262,7 @@ def test_a_pruned_tree_has_no_certificate():
 
 @pytest.mark.parametrize(
     ("certificate", "fault"),
-    [({"bound": 2.0}, "costs less than any tree can"), ({"stopped": "rain"}, "nothing that is known")],
+    [({"bound": 2.0}, "below its lower bound"), ({"stopped": "rain"}, "stopped is unknown")],
 )
 def test_a_broken_certificate_is_refused(certificate, fault):
     frame, y = mixed(3, 50)
@@ -290,13 +290,13 @@ def test_settings_are_refused_in_their_own_words(given, words):
 def test_too_many_tests_are_refused_with_a_remedy(monkeypatch):
     monkeypatch.setattr(learner, "MOST_BYTES", 1 << 20)
     X = np.random.default_rng(0).normal(size=(200, 4))
-    with pytest.raises(ValueError, match="give a lower max_tests, or fewer columns"):
+    with pytest.raises(ValueError, match="reduce max_tests or the number of columns"):
         bt.OptimalTreeClassifier(max_tests=50).fit(X, X[:, 0] > 0)
 
 
 def test_a_single_leaf_says_why():
     frame = {"x": [1, 2, 3, 4], "y": ["a", "b", "a", "b"]}
-    assert "no tree saves penalty=0.9" in str(bt.OptimalTreeClassifier(penalty=0.9).fit(frame, "y"))
+    assert "no tree reduces the error by penalty=0.9" in str(bt.OptimalTreeClassifier(penalty=0.9).fit(frame, "y"))
     assert "max_depth=0" in str(bt.OptimalTreeClassifier(max_depth=0).fit(frame, "y"))
 
 

@@ -150,7 +150,7 @@ def test_a_splitter_deals_the_rows_that_the_learner_is_given():
 def test_folds_by_row_numbers_are_refused_where_other_rows_are_learnt():
     X, y = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120)
     model = bt.CARTClassifier(cp=0, pruning="min", cv=np.arange(120) % 3)
-    with pytest.raises(ValueError, match=r"cv names rows .* number of folds or a splitter"):
+    with pytest.raises(ValueError, match=r"cv assigns folds to the rows .* number of folds or a scikit-learn splitter"):
         model._learner(model._prepare_rows(X, y, None).table.schema)
 
 
@@ -193,10 +193,10 @@ def test_the_path_of_rows_has_cross_validated_errors_and_prints_as_printcp_does(
     assert len(path.error) == len(path.deviation) == len(path.cp)
     assert path.error[0] == pytest.approx(1.0)
     lines = str(path).splitlines()
-    assert lines[0] == "root error: 192 / 344 = 0.55814; other errors are shares of it"
+    assert lines[0] == "root error: 192 / 344 = 0.55814; other errors are relative to it"
     assert lines[1].split() == ["cp", "splits", "rel", "error", "cv", "error", "cv", "std"]
     assert len(lines) == len(path.cp) + 3
-    assert "CARTClassifier and CARTRegressor compute them, cost_complexity_path(X, y)" in str(alone)
+    assert "cost_complexity_path(X, y) of CARTClassifier and CARTRegressor computes them" in str(alone)
     assert path._repr_html_().count("<tr") == len(path.cp) + 1
 
 
@@ -242,7 +242,7 @@ def test_the_path_of_rows_that_grow_a_single_leaf_says_that_there_is_nothing_to_
 def test_the_path_of_an_estimator_that_does_not_cross_validate_names_those_that_do():
     penguins = bt.datasets.load("penguins")
     text = str(bt.DecisionTreeClassifier(max_depth=2).cost_complexity_path(penguins, "species"))
-    assert "without cross-validated errors: CARTClassifier and CARTRegressor compute them" in text.splitlines()[-1]
+    assert "no cross-validated errors; cost_complexity_path(X, y) of CARTClassifier" in text.splitlines()[-1]
 
 
 def test_the_history_tells_every_step_and_undo_goes_back_along_it(full):

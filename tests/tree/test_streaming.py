@@ -149,7 +149,7 @@ def test_two_halves_of_a_stream_find_together_what_neither_could_prove():
 def test_trees_by_other_rules_and_of_other_classes_are_not_merged():
     X, y = rows(0)
     model = bt.StreamingTreeClassifier(schema=KINDS).fit(X, y)
-    with pytest.raises(ValueError, match="other rules"):
+    with pytest.raises(ValueError, match="different parameters"):
         model.merge(bt.StreamingTreeClassifier(schema=KINDS, grace=100).fit(X, y))
     with pytest.raises(ValueError, match="no class in common"):
         model.merge(bt.StreamingTreeClassifier(schema=KINDS).fit(X, np.where(y == "yes", 1, 2)))
@@ -183,7 +183,7 @@ def test_chance_is_not_split():
     X["id"] = rng.integers(0, 2000, 20_000).astype(str)
     model = bt.StreamingTreeClassifier(schema={"id": "nominal"}).fit(X, rng.random(20_000) < 0.3)
     assert model.n_leaves_ == 1
-    assert "no test is beyond chance yet after 20,000 rows" in str(model)
+    assert "no test is significant yet after 20,000 rows" in str(model)
 
 
 def test_missing_values_take_the_side_where_they_are_better_placed():

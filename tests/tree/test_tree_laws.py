@@ -207,17 +207,17 @@ def test_the_trace_holds_every_candidate_and_the_best_one_was_taken(missing):
 
 BROKEN = {  # an array of a tree, an entry, what it becomes, and the words that refuse it
     "a node has a negative column": ("column", 0, -2),
-    "a node has a negative place in branch_of": ("start", 0, -1),
+    "a node has a negative index into branch_of": ("start", 0, -1),
     "a node reads past branch_of": ("levels", 0, 99),
-    "a node has neither a cut nor levels": ("cut", 0, np.nan),
+    "a node has neither a threshold nor levels": ("cut", 0, np.nan),
     "a split has no branch": ("branches", 0, 0),
     "a child does not come after its parent": ("first", 0, 0),
     "children overlap, or a node has no parent": ("first", 0, 2),
-    "children do not fill the tree": ("branches", 0, 3),
-    "missing values take a branch that is not there": ("missing", 0, 2),
-    "a share of weight is not between 0 and 1": ("share", -1, 1.5),
+    "some nodes are not children of any node": ("branches", 0, 3),
+    "missing values take an unknown branch": ("missing", 0, 2),
+    "a proportion of weight is not between 0 and 1": ("share", -1, 1.5),
     "a node predicts a number that is not finite": ("value", -1, np.inf),
-    "a node predicts no known class": ("prediction", -1, 2),
+    "a node predicts an unknown class": ("prediction", -1, 2),
 }
 
 
@@ -235,7 +235,7 @@ def test_arrays_that_are_no_tree_are_refused_in_words(words):
 def test_levels_that_take_no_branch_are_refused_in_words():
     frame = {"c": ["u", "v", "w"] * 20}
     tree = bt.DecisionTreeClassifier(max_depth=1).fit(frame, ["a", "b", "b"] * 20).model_
-    for branch, words in ((-2, "a level takes a negative branch"), (7, "a level takes a branch that is not there")):
+    for branch, words in ((-2, "a level takes a negative branch"), (7, "a level takes an unknown branch")):
         branch_of = tree.branch_of.copy()
         branch_of[tree.start[0]] = branch
         with pytest.raises(ValueError, match=f"not a tree: {words}"):

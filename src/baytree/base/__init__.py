@@ -1,1 +1,1 @@
-"""Learner, model, predictor."""
+"""Interfaces shared by all model families: `Learner`, `Model`, `Statistic`, and `Predictor`."""

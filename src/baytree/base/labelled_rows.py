@@ -1,4 +1,7 @@
-"""Rows with their target, for a model that has learnt: what a frame says is true, in the model's own codes."""
+"""Encoding of labelled rows for a fitted model: true labels in the codes of the model's target.
+
+Used for everything that compares a fitted model with true labels: evaluation, held-out intervals, reports.
+"""
 
 from __future__ import annotations
 
@@ -17,50 +20,53 @@ from baytree.data.schema.schema import Target
 
 
 class TrueLabels(NamedTuple):
-    """The code or number of each row, in the terms of a model."""
+    """Label of each row: a class code of the model, or a number."""
 
-    values: np.ndarray  # int32 codes, −1 where the model does not know the class, or float64
+    values: np.ndarray  # int32 codes [n_rows], −1 for missing or unknown classes; or float64 [n_rows]
     missing: np.ndarray  # bool [n_rows]
-    unseen: object = None  # the first class that the model does not know
+    unseen: object = None  # first class that the model does not know
 
     @property
     def is_known(self) -> np.ndarray:
-        """bool [n_rows]: which rows have a label that the model knows."""
+        """Whether each row has a label that the model knows. bool [n_rows]"""
         return ~self.missing if self.values.dtype == np.float64 else self.values >= 0
 
 
 def encode_labelled(predictor: Predictor, frame: FrameLike) -> tuple[Table, np.ndarray]:
-    """The rows whose label the model knows, encoded, and their places in the frame."""
+    """Encode the rows whose label the model knows; returns the table and their indices in the frame.
+
+    Raises ValueError if there are none.
+    """
     target = predictor.schema.target
     truth = read_target(target, column_named(frame, target.name))
     known, label = truth.is_known, truth.values
-    places = np.flatnonzero(known)
-    if not len(places):
+    index = np.flatnonzero(known)
+    if not len(index):
         raise ValueError(f"no row has a known value in the target column {target.name!r}")
     table = predictor.encoded(frame)
-    kept = table if len(places) == len(table) else table.take(places)
-    return msgspec.structs.replace(kept, label=label[known]), places
+    selected = table if len(index) == len(table) else table.take(index)
+    return msgspec.structs.replace(selected, label=label[known]), index
 
 
 def read_target(target: Target, column: TargetLike) -> TrueLabels:
-    """The labels of a column in the codes of a target."""
+    """Labels of a column in the codes of a target."""
     if target.classes is None:
         numbers = target_reading.read_numbers(column, target.name)
         return TrueLabels(numbers.values, numbers.missing)
     read = labels.without_words_for_none(target_reading.read_classes(column, target.name))
-    place = {label: code for code, label in enumerate(target.classes)}
-    by_text = {str(label): code for label, code in place.items()}
-    given = read.target.classes or ()
-    known = [place.get(label, by_text.get(str(label), -1)) for label in given]
-    unseen = next((label for label, code in zip(given, known, strict=True) if code < 0), None)
-    codes = np.where(read.missing, -1, np.array([*known, -1], np.int32)[read.values]).astype(np.int32)
+    code_of = {label: code for code, label in enumerate(target.classes)}
+    by_text = {str(label): code for label, code in code_of.items()}
+    classes = read.target.classes or ()
+    codes_of_classes = [code_of.get(label, by_text.get(str(label), -1)) for label in classes]
+    unseen = next((label for label, code in zip(classes, codes_of_classes, strict=True) if code < 0), None)
+    codes = np.where(read.missing, -1, np.array([*codes_of_classes, -1], np.int32)[read.values]).astype(np.int32)
     return TrueLabels(codes, read.missing, unseen)
 
 
 def column_named(frame: FrameLike, name: str) -> Any:
-    """The target column of rows."""
+    """Target column of a frame or dict, by name; raises ValueError if there is none."""
     names = frame if isinstance(frame, Mapping) else getattr(frame, "column_names", getattr(frame, "columns", ()))
     for each in names:
         if str(each) == name:
             return frame[each]
-    raise ValueError(f"the rows have no target column {name!r}, so they cannot be judged; give rows with it, or none")
+    raise ValueError(f"the rows have no target column {name!r}, which evaluation needs; add it, or pass no rows")

@@ -1,7 +1,8 @@
-"""Learners: an algorithm with its settings, checked and frozen. They know rows and statistics, but no frames and no faces.
+"""Learners: algorithms with validated, frozen settings. They read encoded rows and statistics, never frames or estimators.
 
-A learner turns rows into a model. One whose model is a pure function of a statistic is `MergeableLearner`: it says itself what it
-observes and what follows, and so it can learn in parts, go on learning, merge and forget.
+A `Learner` turns rows into a model. The model of a `MergeableLearner` is a pure function of a statistic: `observe` computes
+the statistic of rows, statistics of parts add up, and `derive` computes the model. That gives map-reduce training,
+`partial_fit`, `merge` and `forget`. `ObservedStatistic` adds statistics of rows with different levels and classes.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from baytree.statistics.profile import MOST_COLUMNS, Profile, sample_rows, sampl
 
 
 class FitResult(msgspec.Struct, frozen=True):
-    """What learning gives: the model, the statistic it follows from, and what was noticed on the way."""
+    """Result of training: the model, the statistic it is derived from, and further fitted attributes."""
 
     model: Model
-    statistic: Any = None  # of a learner that can go on: the statistic, or the stream so far
-    fitted_attributes: Mapping[str, Any] = {}  # by the name of the fitted attribute: n_iter_, path_, trace_
-    profile: Profile | None = None  # what the rows looked like
+    statistic: Any = None  # of an incremental learner: the statistic, or the state of the stream
+    fitted_attributes: Mapping[str, Any] = {}  # by attribute name: n_iter_, path_, trace_
+    profile: Profile | None = None  # of the training rows
 
 
 @runtime_checkable
@@ -37,54 +38,54 @@ class Learner(Protocol):
     """An algorithm with its settings."""
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The model of these rows."""
+        """Train a model on these rows."""
         ...
 
 
 class FirstStage(Protocol):
-    """The settings of a first step: those that are equal make the same of the same rows."""
+    """Settings of a first stage: equal settings give equal results on the same rows."""
 
     def run(self, rows: Partitions) -> Any:
-        """What the step makes of these rows."""
+        """Run the stage on these rows."""
         ...
 
 
 @runtime_checkable
 class StagedLearner(Learner, Protocol):
-    """A learner that may have its first step in common with others: a tree, and the rules that come of it."""
+    """Learner whose first stage other learners may share, such as a tree and the rules extracted from it."""
 
     @property
     def first_step(self) -> FirstStage | None:
-        """How it begins; None where what follows would change what the first step has made."""
+        """The first stage; None if later steps depend on it in a way that prevents sharing."""
         ...
 
     def learn_from_stage(self, begun: Any) -> FitResult:
-        """The model, from what the first step has made of the rows."""
+        """Train the model from the result of the first stage."""
         ...
 
 
 class Statistic(Protocol):
-    """A value made from rows; those of parts add up to that of the whole."""
+    """Value computed from rows; statistics of parts add up to the statistic of the whole."""
 
     def __add__(self, other: Self) -> Self: ...
 
     def __sub__(self, other: Self) -> Self: ...
 
     def to_schema(self, old: Schema, new: Schema) -> Self:
-        """The same statistic under a schema with other levels or classes."""
+        """Same statistic under a schema with other levels or classes."""
         ...
 
     def drop_unused_levels(self, schema: Schema) -> tuple[Schema, Self]:
-        """Without the collected levels and classes that no row is left of, and the schema without them."""
+        """Remove inferred levels and classes that no row has any more; returns the reduced schema and statistic."""
         ...
 
     def check(self, schema: Schema) -> None:
-        """Raises an error where the statistic, read from a file, does not fit the schema."""
+        """Raise an error if the statistic, read from a file, does not fit the schema."""
         ...
 
 
 class ObservedStatistic(msgspec.Struct, frozen=True):
-    """A statistic, and the schema under which it was seen: two add up under the levels, words and classes of both."""
+    """Statistic with the schema of its rows; two are added under the union of their levels, vocabularies and classes."""
 
     schema: Schema
     seen: Statistic
@@ -99,81 +100,85 @@ class ObservedStatistic(msgspec.Struct, frozen=True):
 
     def __sub__(self, other: ObservedStatistic) -> ObservedStatistic:
         if self.schema.union(other.schema) != self.schema:
-            raise ValueError("these rows hold classes or levels that were never learnt; only learnt rows can be forgotten")
+            raise ValueError(
+                "these rows have classes or levels that do not occur in the training rows; only learnt rows can be forgotten"
+            )
         seen = self.seen - other.seen.to_schema(other.schema, self.schema)
         if not is_of_rows(seen):
-            raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
-        schema, left = seen.drop_unused_levels(self.schema)
-        return ObservedStatistic(schema, left, _without(self, other, schema))
+            raise ValueError(
+                "some of these rows are not training rows, or had other weights; only learnt rows can be forgotten"
+            )
+        schema, remaining = seen.drop_unused_levels(self.schema)
+        return ObservedStatistic(schema, remaining, _without(self, other, schema))
 
 
 def observe_profile(rows: Partitions) -> Profile | None:
-    """What the rows look like: of very many, some at even distances; of very many columns nothing."""
+    """Profile of the rows; from a systematic sample of very many rows, None for very many columns."""
     return submit_profile(rows)()
 
 
 def submit_profile(rows: Partitions) -> Callable[[], Profile | None]:
-    """The same, when it is called; asked for before anything is learnt, it costs no round of its own."""
+    """Submit `observe_profile`; returns a function for its result. Submitted before training, it shares its pass."""
     if len(rows.schema) > MOST_COLUMNS:
         return lambda: None
     step = sampling_step(rows.schema, rows.n_rows)
     if step == 1:
         return rows.submit(Profile.of)
-    some = rows.submit(partial(TableList.of, partial(sample_rows, step)), None)
-    return lambda: Profile.from_sample(concatenate_tables(some().tables), step, rows.n_rows)
+    sample = rows.submit(partial(TableList.of, partial(sample_rows, step)), None)
+    return lambda: Profile.from_sample(concatenate_tables(sample().tables), step, rows.n_rows)
 
 
 def joined_profiles(
     mine: tuple[Schema, Profile | None], theirs: tuple[Schema, Profile | None], joint: Schema
 ) -> Profile | None:
-    """The profile of both, each under its schema, where both are known."""
+    """Sum of two profiles under the joint schema; None if either is None."""
     (old, one), (new, other) = mine, theirs
     return None if one is None or other is None else one.to_schema(old, joint) + other.to_schema(new, joint)
 
 
 def _without(mine: ObservedStatistic, gone: ObservedStatistic, left: Schema) -> Profile | None:
-    """The profile without these rows; None where it is not of all rows, so that nobody knows which of them are in it."""
+    """Profile without these rows; None if either profile is a sample, since nobody knows which rows it contains."""
     if mine.profile is None or gone.profile is None or not (mine.profile.is_of_all and gone.profile.is_of_all):
         return None
     return (mine.profile - gone.profile.to_schema(gone.schema, mine.schema)).to_schema(mine.schema, left)
 
 
 class UpdatedPredictions(NamedTuple):
-    """Answers of the models that some rows more or less would give."""
+    """Predictions of models with one training row added or removed."""
 
-    changes: slice  # which rows
-    own: np.ndarray  # [n_changes, n_outputs], of these rows themselves
+    changes: slice  # rows that are added or removed
+    own: np.ndarray  # [n_changes, n_outputs], predictions of these rows themselves
     others: np.ndarray  # [n_changes, n_asked, n_outputs]
 
 
 class MergeableLearner(Learner, Protocol):
-    """A learner whose model is a pure function of a statistic."""
+    """Learner whose model is a pure function of a mergeable statistic."""
 
     @abstractmethod
     def observe(self, table: Table) -> Any:
-        """The statistic of these rows."""
+        """Statistic of these rows."""
 
     @abstractmethod
     def derive(self, seen: Any, schema: Schema) -> Model:
-        """The model that follows from a statistic."""
+        """Model that follows from a statistic."""
 
     def can_subtract(self, schema: Schema) -> bool:
-        """Whether all − of(rows) is what the other rows would have given: not where bins or vocabularies read all rows."""
+        """Whether subtracting rows equals never having seen them; not if bins or vocabularies depend on all rows."""
         return True
 
     def n_retained_rows(self, seen: Any) -> int:
-        """How many rows a statistic holds on to; 0 where it is as large for many rows as for few."""
+        """Number of rows that a statistic stores; 0 if its size does not grow with the number of rows."""
         return 0
 
     def observe_all(self, rows: Partitions) -> Any:
-        """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
+        """Statistic of all rows, Σ observe(part). Learners that warn about all rows override this to warn once."""
         return rows.map_reduce(self.observe)
 
     def predict_after(self, seen: Any, changes: Table, sign: int, asked: Table) -> Iterator[UpdatedPredictions]:
-        """For each row of `changes`, added to what was seen (sign 1) or taken away (−1), its own answers then, and those of
-        the rows that are asked for; some changes at a time.
+        """For each row of `changes`, added (sign 1) or removed (−1), predict it and the rows `asked` by the changed model.
 
-        derive(seen ± of(row)) for one row after the other; a learner that knows a shorter way takes it.
+        Yields predictions for a few changes at a time. By default derive(seen ± observe(row)) for one row after the other;
+        learners with a faster way override it.
         """
         for row in range(len(changes)):
             own, others = self._answers_after_one(seen, changes.take(np.array([row])), sign, asked)
@@ -185,6 +190,6 @@ class MergeableLearner(Learner, Protocol):
         return model.predict(change)[0], model.predict(asked)
 
     def learn(self, rows: Partitions) -> FitResult:
-        """derive(Σ of(part))."""
+        """Train on all rows: derive(Σ observe(part))."""
         seen = self.observe_all(rows)
         return FitResult(self.derive(seen, rows.schema), seen)

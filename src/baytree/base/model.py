@@ -1,6 +1,7 @@
-"""What every model can do, and the one form that every explanation has.
+"""The `Model` interface, and `Explanation`, the common form of all explanations.
 
-A model is a frozen record of arrays. An explanation is a ledger: a start, a line of evidence per column, and their sum.
+A model is a frozen record of arrays. An explanation is additive: a start value, one line of evidence per column, and their
+sum, the score.
 """
 
 from __future__ import annotations
@@ -18,96 +19,96 @@ if TYPE_CHECKING:
     from baytree.formula import Formula
     from baytree.summary import Summary
 
-_MOST_LEDGERS = 20  # of a notebook's view
+_MAX_EXPLANATIONS = 20  # shown in a notebook
 
 
 class Model(Protocol):
-    """What was learnt: rows to answers, and to the reasons for them. A frozen record of arrays."""
+    """Fitted model, a frozen record of arrays: encoded rows → predictions and explanations."""
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
+        """Class probabilities or expected values. float64 [n_rows, n_outputs]"""
         ...
 
     def explain(self, table: Table) -> list[Explanation]:
-        """The ledger of each row."""
+        """Explanation of each row."""
         ...
 
     def summary(self, schema: Schema) -> Summary:
-        """What the model is, as a record; text, HTML and JSON are printers of it."""
+        """Record of names and numbers, which renderers turn into text, HTML and JSON."""
         ...
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns; every export is a printer of it."""
+        """Model as an expression of the raw columns, which exporters print."""
         ...
 
     def check(self, schema: Schema) -> None:
-        """Raises an error where the model, read from a file, does not fit the schema: any index, shape or size."""
+        """Raise an error if the model, read from a file, does not fit the schema: any index, shape or size."""
         ...
 
 
 def predict_codes(model: Model, table: Table) -> np.ndarray:
-    """The class code of each row: the most probable class, unless the model chooses otherwise, as by costs. [n_rows]"""
+    """Class code of each row: the most probable class, unless the model decides otherwise, as with costs. int [n_rows]"""
     choose = getattr(model, "predict_codes", None)
     return choose(table) if choose else np.argmax(model.predict(table), axis=1)
 
 
 def predict_with_codes(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray | None]:
-    """The answers of each row, and the code of the class that is chosen; None where they are numbers.
+    """Predictions of each row, and its class code; the code is None in regression.
 
-    A model that finds both in one go has a method for it.
+    Models that compute both in one pass have a method of this name.
     """
     both = getattr(model, "predict_with_codes", None)
     if table.schema.target.classes is None:
         return model.predict(table), None
     if both:
         return both(table)
-    answers, choose = model.predict(table), getattr(model, "predict_codes", None)
-    return answers, choose(table) if choose else np.argmax(answers, axis=1)
+    predictions, choose = model.predict(table), getattr(model, "predict_codes", None)
+    return predictions, choose(table) if choose else np.argmax(predictions, axis=1)
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One line of a ledger: what a column's value adds to the score of each class."""
+    """One line of an explanation: what a column's value adds to the score of each class."""
 
     column: str
     value: str
     effect: np.ndarray  # [n_classes]
-    condition: str = ""  # what a test asked of the value, with the column's name; empty where the value itself counts
+    condition: str = ""  # test on the value, with the column's name; empty if the value itself counts
 
     @property
     def told(self) -> str:
-        """The line's name: `age = 5`, or what was asked and, where that leaves it open, the value: `age < 7.5 (5)`."""
+        """Label of the line: `age = 5`, or the condition, with the value unless it is implied: `age < 7.5 (5)`."""
         if not self.condition:
             return f"{self.column} = {self.value}"
-        is_said = self.condition == f"{self.column} = {self.value}"
-        return self.condition if is_said else f"{self.condition} ({self.value})"
+        is_implied = self.condition == f"{self.column} = {self.value}"
+        return self.condition if is_implied else f"{self.condition} ({self.value})"
 
     @property
     def excluded(self) -> np.ndarray:
-        """The classes that cannot be, with this value. int64 [n_excluded]"""
+        """Codes of the classes that are impossible with this value. int64 [n_excluded]"""
         return np.flatnonzero(np.isneginf(self.effect))
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Why a row got its scores: start + Σ effects = scores, exactly, in the order of the lines.
+    """Additive explanation of a row's scores: start + Σ effects = scores, exactly, in the order of the lines.
 
     Attributes
     ----------
     classes : tuple
-        The classes, as they came; the name of the target where that is a number.
+        Class labels; the name of the target in regression.
     start : ndarray of shape (n_classes,)
-        The scores before any column is looked at.
+        Scores before any column is taken into account.
     evidence : tuple of Evidence
-        A line for each column that counts: its `column`, its `value` and the `effect` on each score.
+        One line per column that contributes: its `column`, its `value` and its `effect` on each score.
     probability : ndarray of shape (n_classes,)
-        The probability of each class; 1 where the target is a number.
+        Probability of each class; 1 in regression.
     unit : {"log-odds", "probability", "number"}
-        What start and effects are measured in: probability for trees, number in regression.
+        Unit of start and effects: probability for trees, number in regression.
     unanswered : str
-        Why the row gets no answer, where `reject` was set and none is worth giving; empty else.
+        Why the row is rejected, if `reject` was given; otherwise empty.
     scores : ndarray of shape (n_classes,)
-        The sum of the ledger.
+        Sum of start and effects.
     prediction : object
-        The most probable class, or the number; None where the row gets no answer.
+        Most probable class, or the number; None if the row is rejected.
     """
 
     classes: tuple
@@ -115,11 +116,11 @@ class Explanation(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     probability: np.ndarray  # [n_classes]
     unit: str = "log-odds"  # of start and effects; "probability" for trees, "number" in regression
-    unanswered: str = ""  # why the row gets no answer
+    unanswered: str = ""  # why the row is rejected
 
     @property
     def scores(self) -> np.ndarray:
-        """The sum of the ledger: [n_classes]."""
+        """Sum of start and effects. float64 [n_classes]"""
         total = self.start.copy()
         for line in self.evidence:
             total = total + line.effect
@@ -127,7 +128,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
     @property
     def prediction(self) -> object:
-        """The most probable class, or the number; None where the row gets no answer."""
+        """Most probable class, or the number; None if the row is rejected."""
         if self.unanswered:
             return None
         if self.unit == "number":
@@ -135,7 +136,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return self.classes[int(np.argmax(self.probability))]
 
     def to_dict(self) -> dict:
-        """The ledger as plain values."""
+        """Explanation as plain Python values."""
         return {
             "prediction": self.prediction,
             "probability": dict(zip(map(str, self.classes), self.probability.tolist(), strict=True)),
@@ -146,63 +147,63 @@ class Explanation(msgspec.Struct, frozen=True):
         } | ({"unanswered": self.unanswered} if self.unanswered else {})
 
     def _line(self, line: Evidence) -> dict:
-        told = {"column": line.column, "value": line.value, "effect": line.effect.tolist()}
+        values = {"column": line.column, "value": line.value, "effect": line.effect.tolist()}
         condition = {"condition": line.condition} if line.condition else {}
         excluded = {"excludes": [self.classes[c] for c in line.excluded]} if len(line.excluded) else {}
-        return told | condition | excluded
+        return values | condition | excluded
 
     def against_runner_up(self) -> tuple[str, str, list[float], float]:
-        """The answer in words, what is added up, its amounts (the start, then each line of evidence), and their sum.
+        """Prediction as text, unit of the amounts, amounts (start, then each line of evidence), and their sum.
 
-        Of classes it is the most probable one against the next.
+        For classes, the amounts compare the most probable class with the second.
         """
         ledger, scores = (self.start, *(line.effect for line in self.evidence)), self.scores
         if self.unit == "number":
             return f"{self.classes[0]} = {scores[0]:.6g}", "number", [float(line[0]) for line in ledger], float(scores[0])
         order = np.argsort(-self.probability, kind="stable")
         best = int(order[0])
-        none = f"no answer: {self.unanswered}; the likeliest is " if self.unanswered else ""
-        answer = f"{none}{self.classes[best]}, with probability {self.probability[best]:.3f}"
+        prefix = f"rejected: {self.unanswered}; the most probable class is " if self.unanswered else ""
+        text = f"{prefix}{self.classes[best]}, with probability {self.probability[best]:.3f}"
         if len(order) == 1:
-            return answer, self.unit, [float(line[0]) for line in ledger], float(scores[0])
+            return text, self.unit, [float(line[0]) for line in ledger], float(scores[0])
         other = int(order[1])
-        answer += f" ({self.classes[other]}: {self.probability[other]:.3f})"
+        text += f" ({self.classes[other]}: {self.probability[other]:.3f})"
         title = f"{self.unit} for {self.classes[best]} against {self.classes[other]}"
-        with np.errstate(invalid="ignore"):  # two impossible classes differ by no number
+        with np.errstate(invalid="ignore"):  # -inf - -inf for two impossible classes
             amounts = [float(line[best] - line[other]) for line in ledger]
-            return answer, title, amounts, float(scores[best] - scores[other])
+            return text, title, amounts, float(scores[best] - scores[other])
 
     def __str__(self) -> str:
         return to_text(self._ledger()) if len(self.probability) > 1 or self.unit == "number" else self.against_runner_up()[0]
 
     def _repr_html_(self) -> str:
-        from baytree.rendering.explanation import to_html  # only a notebook asks for it
+        from baytree.rendering.explanation import to_html  # slow import, only needed in notebooks
 
         return to_html(self._ledger())
 
     def _ledger(self) -> ExplanationTable:
-        answer, title, (start, *amounts), total = self.against_runner_up()
+        text, title, (start, *amounts), total = self.against_runner_up()
         names = tuple(line.told for line in self.evidence)
         excluded = tuple(tuple(self.classes[c] for c in line.excluded) for line in self.evidence)
         impossible = tuple(self.classes[c] for c in np.flatnonzero(np.isneginf(self.scores)))
-        kept = () if self.unit == "number" else tuple(c for c in self.classes if c not in set(impossible))
+        possible = () if self.unit == "number" else tuple(c for c in self.classes if c not in set(impossible))
         never = tuple(self.classes[c] for c in np.flatnonzero(np.isneginf(self.start)))
-        outcome = ExcludedClasses((never, *excluded), impossible, is_every=not kept and bool(impossible))
-        return ExplanationTable(answer, title, names, start, tuple(amounts), total, self.unit == "number", outcome)
+        outcome = ExcludedClasses((never, *excluded), impossible, is_every=not possible and bool(impossible))
+        return ExplanationTable(text, title, names, start, tuple(amounts), total, self.unit == "number", outcome)
 
 
 class ExplanationList(list[Explanation]):
-    """The ledgers of several rows: a list that a notebook shows one below the other."""
+    """List of explanations, which a notebook shows one below the other."""
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import stacked  # only a notebook asks for it
+        from baytree.display.results import stacked  # slow import, only needed in notebooks
 
-        more = [f"{len(self) - _MOST_LEDGERS:,} more"] if len(self) > _MOST_LEDGERS else []
-        return stacked([explanation._repr_html_() for explanation in self[:_MOST_LEDGERS]], more)
+        more = [f"{len(self) - _MAX_EXPLANATIONS:,} more"] if len(self) > _MAX_EXPLANATIONS else []
+        return stacked([explanation._repr_html_() for explanation in self[:_MAX_EXPLANATIONS]], more)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Scores in logs to probabilities, stable at any size: [n_rows, n_classes]."""
+    """Log scores to probabilities, without overflow. float64 [n_rows, n_classes]"""
     shifted = scores - _over_classes(np.maximum, scores)
     np.exp(shifted, out=shifted)
     shifted /= _over_classes(np.add, shifted)
@@ -210,8 +211,8 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def _over_classes(operation: np.ufunc, values: np.ndarray) -> np.ndarray:
-    """The operation over each row: [n_rows, 1]. Of a few classes column by column, the same result several times faster."""
-    if not 0 < values.shape[1] < 8:  # from eight on numpy adds in another order
+    """Reduce each row by a ufunc, [n_rows, 1]; column by column for a few classes, which is several times faster."""
+    if not 0 < values.shape[1] < 8:  # from 8 columns on, numpy adds in another order, so results would differ
         return operation.reduce(values, axis=1, keepdims=True)
     total = values[:, 0].copy()
     for column in values.T[1:]:

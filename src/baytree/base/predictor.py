@@ -1,4 +1,7 @@
-"""Answers from a schema and a model: what the estimators, the command line and a server all call. No scikit-learn here."""
+"""`Predictor`: predictions from a schema and a model, shared by estimators, command line and server.
+
+It does not depend on scikit-learn. Frames of remote engines are predicted partition by partition.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +24,22 @@ from baytree.statistics.profile import Profile
 
 
 class Predictor(msgspec.Struct, frozen=True):
-    """A model and the schema of the rows it answers for."""
+    """A model and the schema of the rows that it predicts."""
 
     schema: Schema
     model: Any
     name: str = "the model"
     unseen: str = "missing"
     accepts_infinite: bool = False
-    profile: Profile | None = None  # of the rows that were learnt from, where it is kept
+    profile: Profile | None = None  # of the training rows, if stored
 
     @property
     def classes(self) -> np.ndarray:
-        """The classes as they came."""
+        """Class labels."""
         return labels.classes_array(self.schema.target)
 
     def encoded(self, X: FrameLike) -> Table:
-        """Rows to be predicted, encoded by the schema."""
+        """Encode rows for prediction with the schema."""
         frame = read(X)
         check_shape(frame, frame.n_rows, self.name)
         check_columns(frame, self.schema, self.name)
@@ -45,17 +48,17 @@ class Predictor(msgspec.Struct, frozen=True):
         return Table(self.schema, values, np.ones(frame.n_rows), None, True)
 
     def required_columns(self, given: Collection[str]) -> tuple[str, ...]:
-        """The columns that rows must have; of those that are not given, the ones that decide no answer may be absent."""
+        """Columns that rows must have; those of the others that do not affect any prediction may be absent."""
         sources = tuple(dict.fromkeys(column.source for column in self.schema.columns))
         if all(name in given for name in sources):
             return sources
-        from baytree.formula.transforms import columns_used  # only of rows that lack columns
+        from baytree.formula.transforms import columns_used  # slow import, only needed if columns are absent
 
         used = columns_used(self.model.formula(self.schema))
         return tuple(dict.fromkeys(self.schema.columns[j].source for j in sorted(used)))
 
     def _with_unused(self, frame: RawFrame) -> RawFrame:
-        """The rows with columns that decide no answer, where these are absent, as missing ones."""
+        """Rows with absent columns added as missing values, if they do not affect any prediction."""
         if not (self.schema.is_named and frame.is_named):
             return frame
         absent = [name for name in self.schema.sources if name not in frame.columns]
@@ -65,10 +68,10 @@ class Predictor(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(frame, columns={**frame.columns, **dict.fromkeys(absent, empty)}, matrix=None)
 
     def predict(self, X: FrameLike) -> np.ndarray:
-        """The most probable class, or the expected number, of each row."""
-        far = remote_source(X)
-        if far is not None:
-            return far.map_rows(self.predict, ("prediction",), self._no_answer())
+        """Most probable class, or expected value, of each row. [n_rows]"""
+        source = remote_source(X)
+        if source is not None:
+            return source.map_rows(self.predict, ("prediction",), self._no_answer())
         if is_without_rows(X):
             return self._no_answer()
         table = self.encoded(X)
@@ -77,33 +80,33 @@ class Predictor(msgspec.Struct, frozen=True):
         return self.classes[predict_codes(self.model, table)]
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
-        """The probability of each class for each row, in the order of the classes."""
-        none = np.empty((0, len(self.schema.classes)))
-        far = remote_source(X)
-        if far is not None:
-            return far.map_rows(self.predict_proba, tuple(f"P({label})" for label in self.schema.classes), none)
+        """Probability of each class, in the order of the classes. float64 [n_rows, n_classes]"""
+        empty = np.empty((0, len(self.schema.classes)))
+        source = remote_source(X)
+        if source is not None:
+            return source.map_rows(self.predict_proba, tuple(f"P({label})" for label in self.schema.classes), empty)
         if is_without_rows(X):
-            return none
+            return empty
         return self.model.predict(self.encoded(X))
 
     def _no_answer(self) -> np.ndarray:
         return self.classes[:0] if self.schema.target.classes is not None else np.empty(0)
 
     def explain(self, X: FrameLike) -> list[Explanation]:
-        """One ledger per row."""
+        """One explanation per row."""
         return ExplanationList([] if is_without_rows(X) else self.model.explain(self.encoded(X)))
 
     def describe(self) -> str:
-        """The model in words."""
-        from baytree.rendering.model_text import text  # only a person asks for it
+        """Model as text."""
+        from baytree.rendering.model_text import text  # slow import, only needed here
 
         return text(self.model.summary(self.schema))
 
 
 def is_without_rows(X: FrameLike) -> bool:
-    """Whether a table that has columns, or a list of rows, holds no row at all: zero rows have zero answers."""
+    """Whether a table with columns, or a list of rows, has no rows at all; its prediction is empty."""
     shape = getattr(X, "shape", None)
-    if shape is not None:  # before dicts: a sparse matrix may be one
+    if shape is not None:  # before dicts: a DOK sparse matrix is one
         return len(shape) == 2 and shape[0] == 0 and shape[1] > 0
     if isinstance(X, (list, tuple)):
         return not len(X)

@@ -1,4 +1,4 @@
-"""What was typed, checked and turned into tables, columns, parameters and models. A wrong word is a `UsageError`."""
+"""Command-line arguments, converted to tables, columns, parameters and models. Invalid values raise `UsageError`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def source(table: str, how: ReadOptions, target: str | None = None) -> TableSource:
-    """The table that was named: a file, `-`, or a bundled table where there is no such file. What is odd in it is told.
+    """Open the table that was named: a file, `-`, or a bundled table if there is no such file.
 
-    Of a workbook this is the first sheet, or the one that has the target.
+    Notes of the reader become warnings. For a workbook this is the first sheet, or the one with the target.
     """
     from baytree import datasets
     from baytree.data import files
@@ -55,17 +55,17 @@ def refuse_input_as_output(output: Path | None, *inputs: str | Path | None) -> N
     for given in inputs:
         for path in _files_of(given):
             if os.path.samestat(path.stat() if isinstance(path, Path) else os.fstat(path), output.stat()):
-                raise click.UsageError(f"-o {output} names the input {given}, which would be lost; name another file")
+                raise click.UsageError(f"-o {output} would overwrite the input {given}; choose another file")
 
 
 def _files_of(given: str | Path | None) -> list[Path | int]:
-    """The files that an argument names: one, those of a pattern, or the descriptor of standard input."""
+    """Return the files that an argument names: a path, those that match a pattern, or the descriptor of standard input."""
     if given is None:
         return []
     if str(given) == "-":
         try:
             return [sys.stdin.fileno()]
-        except (OSError, ValueError):  # it is closed, or no file
+        except (OSError, ValueError):  # closed, or not a file
             return []
     return [Path(found) for found in ([given] if Path(given).exists() else glob(str(given)))]
 
@@ -76,14 +76,14 @@ def columns(names: Iterable[str], table: TableSource) -> None:
         if name not in table.columns:
             from baytree.data.files.header import may_be_values
 
-            hint = "; if its first row is no header, use --header 0" if may_be_values(table.columns) else ""
+            hint = "; if its first row is not a header, use --header 0" if may_be_values(table.columns) else ""
             raise click.UsageError(f"{table.name}: {did_you_mean('column', name, table.columns)}{hint}")
 
 
 def candidate_estimators(
     short: str, params: Iterable[str], schema: Mapping[str, Any], task: str | None = None
 ) -> dict[str, Estimator]:
-    """The models of that short name by their task, with the parameters that were given as name=value."""
+    """Return the unfitted models of a short name by task, with the parameters that were given as name=value."""
     families = model_registry.named(short)
     if not families:
         raise click.UsageError(did_you_mean("model", short, model_registry.names()))
@@ -91,15 +91,17 @@ def candidate_estimators(
         raise click.UsageError(f"model {short!r} is for {', '.join(families)}, not for {task}")
     values = dict(_parameter(param) for param in params)
     chosen = {each: family for each, family in families.items() if task in (None, each)}
-    knowing = {each: family for each, family in chosen.items() if {*values} <= {*_parameters(family)}}
-    return {each: _made(short, family, values, schema) for each, family in (knowing or chosen).items()}
+    applicable = {each: family for each, family in chosen.items() if {*values} <= {*_parameters(family)}}
+    return {each: _build(short, family, values, schema) for each, family in (applicable or chosen).items()}
 
 
 def _parameters(family: model_registry.ModelFamily) -> list[str]:
     return [name for name in inspect.signature(family.kind).parameters if name != "schema"]
 
 
-def _made(short: str, family: model_registry.ModelFamily, values: Mapping[str, Any], schema: Mapping[str, Any]) -> Estimator:
+def _build(
+    short: str, family: model_registry.ModelFamily, values: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Estimator:
     known = _parameters(family)
     for name in values:
         if name not in known:
@@ -108,7 +110,7 @@ def _made(short: str, family: model_registry.ModelFamily, values: Mapping[str, A
 
 
 def predictor(path: Path, is_strict: bool = False) -> Predictor:
-    """What a model file needs to answer; scikit-learn stays asleep. A strict one refuses what it cannot read."""
+    """Read the predictor of a model file, without scikit-learn. If `is_strict`, unreadable cells raise an error."""
     import msgspec
 
     from baytree.storage import read_predictor
@@ -118,29 +120,29 @@ def predictor(path: Path, is_strict: bool = False) -> Predictor:
 
 
 def learnt(path: Path) -> Estimator:
-    """The estimator in a model file, which can go on learning."""
+    """Load the estimator of a model file, with its statistics."""
     from baytree.storage import load
 
     return load(model_file(path))
 
 
 def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> TableSource:
-    """The table, its columns read as the model was trained; others are only passed over. A first reading settles types."""
+    """Open a table with its columns parsed as in training; other columns are read as text. One pass settles the types."""
     from baytree.data import files
 
     return files.settle_types(source_once(model, table, options, kept))
 
 
 def source_once(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> TableSource:
-    """The table as `source_for` gives it, without the first reading: a late value may still ask for other types."""
-    found, levels = _as_trained(model, table, options)
+    """Open a table as `source_for`, without the pass that settles types: a late value may still change a type."""
+    found, levels = _open_as_trained(model, table, options)
     columns([name for name in model.required_columns(found.columns) if name not in found.columns], found)
     columns(kept, found)
-    return _passed_over(found, levels)
+    return _others_as_text(found, levels)
 
 
 def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping[str, Any]) -> TableSource:
-    """The table with the columns of two models, read as the old one was trained, and what only the new one knows as that."""
+    """Open a table with the columns of two models, parsed as for the old one where both use them."""
     from baytree.data import files
 
     (words, levels), (more, others) = _reading(old), _reading(new)
@@ -148,24 +150,24 @@ def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping
     found = source(table, asked({**options, "keep": ()}, words=words, needed={*levels, *others}))
     for model in (old, new):
         columns([name for name in model.required_columns(found.columns) if name not in found.columns], found)
-    return files.settle_types(_passed_over(found, {**others, **levels}))
+    return files.settle_types(_others_as_text(found, {**others, **levels}))
 
 
 def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> TableSource:
-    """The table, as `source_for` gives it, where columns of the model may be absent."""
+    """Open a table as `source_for`, but allow columns of the model to be absent."""
     from baytree.data import files
 
-    return files.settle_types(_passed_over(*_as_trained(model, table, options)))
+    return files.settle_types(_others_as_text(*_open_as_trained(model, table, options)))
 
 
-def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[TableSource, Mapping[str, Any]]:
-    """The table, its columns read as in training, and the levels of those that the model knows."""
+def _open_as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[TableSource, Mapping[str, Any]]:
+    """Open a table with its columns parsed as in training; also return the levels of the columns that the model uses."""
     words, levels = _reading(model)
     return source(table, asked({**options, "keep": ()}, words=words, needed=levels)), levels
 
 
 def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:
-    """The columns that are read as words, and the levels of all that the model knows."""
+    """Return the columns that are read as strings, and the levels of all columns of the model."""
     from baytree.data.schema.column import Kind
 
     schema = model.schema
@@ -176,22 +178,22 @@ def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:
     return words, levels
 
 
-def _passed_over(found: TableSource, levels: Mapping[str, Any]) -> TableSource:
+def _others_as_text(found: TableSource, levels: Mapping[str, Any]) -> TableSource:
     from baytree.data import files
 
     return files.read_as_text(found, [name for name in found.columns if name not in levels])
 
 
 def json_of(option: str, word: str | None) -> Any:
-    """What an option says in JSON; None where it is not given."""
+    """Parse the JSON value of an option; None if it was not given."""
     try:
         return None if word is None else json.loads(word)
     except json.JSONDecodeError as error:
-        raise click.UsageError(f"{option} {word!r} is no JSON: {error}") from None
+        raise click.UsageError(f"{option} {word!r} is not JSON: {error}") from None
 
 
 def model_file(path: Path) -> Path:
-    """The path of a model file that is there."""
+    """Return the path of an existing model file; raise UsageError with a suggestion otherwise."""
     if path.exists():
         return path
     near = sorted(file.name for file in path.parent.glob("*.baytree")) if path.parent.is_dir() else []
@@ -206,7 +208,7 @@ def _parameter(given: str) -> tuple[str, Any]:
 
 
 def _value(word: str) -> Any:
-    """A number, true, false, none or any JSON; what is none of these is a word."""
+    """Parse a number, true, false, none or any JSON; anything else is a string."""
     plain = {"none": None, "null": None, "true": True, "false": False}
     if word.lower() in plain:
         return plain[word.lower()]

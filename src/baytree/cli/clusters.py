@@ -1,4 +1,4 @@
-"""Frames on clusters: a Dask or Spark that runs already, or one on this machine for as long as the command takes."""
+"""Frames on Dask and Spark: on a running cluster, or on a local one that lives as long as the command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 
 @contextmanager
 def dask(table: str, address: str | None) -> Iterator[Any]:
-    """The files as a Dask frame."""
+    """Read the files as a Dask frame."""
     try:
         import dask.dataframe as dd
         from dask.distributed import Client, LocalCluster
@@ -33,9 +33,9 @@ def dask(table: str, address: str | None) -> Iterator[Any]:
 
 @contextmanager
 def spark(table: str, address: str | None) -> Iterator[Any]:
-    """The files as a Spark frame."""
+    """Read the files as a Spark frame."""
     reader = _reader(table, {".parquet": "parquet", ".csv": "csv", ".ndjson": "json"})
-    with _without_what_starting_says():
+    with _quiet_startup():
         session = _session(address)
     try:
         yield getattr(session.read.option("header", "true").option("inferSchema", "true"), reader)(table)
@@ -48,38 +48,38 @@ def _session(address: str | None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         raise click.UsageError("--engine spark needs Spark and Java: pip install 'baytree[spark]'") from None
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers on this machine must know this library
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # local workers must use this interpreter
     builder = SparkSession.builder.appName("baytree").config("spark.ui.showConsoleProgress", "false")
     is_remote = address is not None and address.startswith("sc://")
     builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")
     session = builder.getOrCreate()
     if not is_remote:
-        session.sparkContext.setLogLevel("ERROR")  # its warnings are of its own ways, and hide what is said here
+        session.sparkContext.setLogLevel("ERROR")  # Spark's warnings are about its own internals and hide baytree's messages
     return session
 
 
 @contextmanager
-def _without_what_starting_says() -> Iterator[None]:
-    """While it lasts, processes that are started have a file for their standard error, which is shown where they fail.
+def _quiet_startup() -> Iterator[None]:
+    """Redirect the standard error of processes started inside to a file, which is shown if they fail.
 
-    Java and Spark greet with a dozen lines of their own set-up, before any setting of theirs is heeded.
+    Java and Spark print a dozen lines at startup, before any of their own settings can silence them.
     """
-    shown = os.dup(2)
-    with tempfile.TemporaryFile() as kept, warnings.catch_warnings(record=True):
-        os.dup2(kept.fileno(), 2)
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as captured, warnings.catch_warnings(record=True):
+        os.dup2(captured.fileno(), 2)
         try:
             yield
         except BaseException:
-            kept.seek(0)
-            os.write(shown, kept.read())
+            captured.seek(0)
+            os.write(stderr, captured.read())
             raise
         finally:
-            os.dup2(shown, 2)
-            os.close(shown)
+            os.dup2(stderr, 2)
+            os.close(stderr)
 
 
 def _reader(table: str, readers: Mapping[str, str]) -> str:
     kind = Path(table).suffix.lower()
     if kind not in readers:
-        raise click.UsageError(f"{table}: a cluster reads {', '.join(readers)}; for other files leave out --engine")
+        raise click.UsageError(f"{table}: a cluster reads {', '.join(readers)}; omit --engine for other files")
     return readers[kind]

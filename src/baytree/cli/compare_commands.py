@@ -1,4 +1,4 @@
-"""The commands that choose: which model suits a table, and which of its columns tell most."""
+"""Commands `compare` (cross-validate all models and recommend one) and `rank` (rank the columns of a table)."""
 
 from __future__ import annotations
 
@@ -27,36 +27,41 @@ if TYPE_CHECKING:
     from baytree.comparison.fold_tasks import Progress
     from baytree.comparison.leaderboard import Comparison
 
-_Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="What the target is.")
+_Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="Type of the target (default: inferred).")
 
 
-@click.command(short_help="Try every model on a table and recommend one.")
+@click.command(short_help="Cross-validate all models on a table and recommend one.")
 @TABLE
 @TARGET
-@click.option("--cv", default=10, show_default=True, type=click.IntRange(2), help="How many folds.")
-@click.option("--repeats", type=click.IntRange(1), help="How often rows are dealt to folds; by default as rows are few.")
-@click.option("--by", type=click.Choice(families.judges()), help="What models are judged by.")
-@click.option("--costs", metavar="JSON", help="What mistakes cost, by the true class and the answer.")
-@click.option("-m", "--models", metavar="NAMES", help="Which models, such as c45,cart,nb; all by default.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to save.")
-@click.option("--no-save", is_flag=True, help="Save nothing.")
+@click.option("--cv", default=10, show_default=True, type=click.IntRange(2), help="Number of cross-validation folds.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    help="Number of cross-validation repeats (default: 3 below 200 rows, 2 below 500, else 1).",
+)
+@click.option("--by", type=click.Choice(families.judges()), help="Score that ranks the models.")
+@click.option("--costs", metavar="JSON", help="Misclassification costs, by true and predicted class.")
+@click.option("-m", "--models", metavar="NAMES", help="Models to compare, such as c45,cart,nb (default: all).")
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Output directory.")
+@click.option("--no-save", is_flag=True, help="Do not write any file.")
 @kind_options
 @read_options
 @_Task
 def compare(table: str, target: str, models: str | None, output: Path | None, no_save: bool, **options: Any) -> None:
-    """Try every model on the same folds of TABLE, and recommend the simplest that is as good as the best: within one
-    standard error of it, and at most one point of accuracy lower.
+    """Cross-validate all models on the same folds of TABLE and recommend the simplest one that is as good as the best.
 
-    Words, truth values and up to 20 different whole numbers are classes; a target of other numbers gets the
-    regression models (--task decides otherwise). Settings are chosen inside each fold.
+    As good as the best means within one standard error of its score, and at most 0.01 lower in accuracy.
 
-    Models are judged by the Brier score, the mean squared error of their probabilities; with --costs by what their
-    mistakes cost; numbers by the squared error. --by decides otherwise. Folds are dealt three times below 200 rows, twice
-    below 500 (--repeats).
+    A target of strings, booleans or up to 20 distinct whole numbers is classified; any other numeric target gets the
+    regression models. Use --task to override. Models tune their settings inside each fold.
 
-    The recommended model (model.baytree), every model (models/NAME.baytree), all results (results.json) and a page that
-    shows them (report.html) are saved in DIR, or in a directory called after the table.
-    Ctrl-C keeps the models that are finished, and ends with exit code 130.
+    Models are ranked by the Brier score (the mean squared error of their probabilities), by expected cost if --costs
+    is given, or by squared error for a numeric target. Use --by to override. Cross-validation is repeated three times below
+    200 rows and twice below 500; use --repeats to override.
+
+    The recommended model (model.baytree), all models (models/NAME.baytree), all results (results.json) and a page with
+    them (report.html) are saved in DIR (default: a directory named after the table).
+    Ctrl-C keeps the models that are finished and exits with code 130.
 
     \b
     MODELS
@@ -84,7 +89,7 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     click.echo(terminal_output.coloured(escaped(str(result), keep="\n")))
     click.echo("\n" + escaped(terminal_output.first_lines(str(result.recommended)), keep="\n"))
     again = terminal_output.command(click.get_current_context(), result.recommendation.short)
-    click.echo(f"\nto learn it again:\n  {escaped(again)}")
+    click.echo(f"\nto fit it again:\n  {escaped(again)}")
     if not no_save:
         _save(result, directory, is_asked_for=output is not None)
     if result.is_interrupted:
@@ -95,7 +100,7 @@ compare.help = cleandoc(compare.help or "").replace("MODELS", terminal_output.li
 
 
 def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:
-    """Saves where it was asked for; where it was not, not being able to is only worth a note."""
+    """Save everything in a directory. If no directory was asked for, a failure is only a note."""
     from baytree.storage import save
 
     try:
@@ -108,49 +113,55 @@ def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:
     except OSError as error:
         if is_asked_for:
             raise
-        echo_status(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
+        echo_status(f"\nnot saved: {directory}: {error.strerror}; choose a directory with -o")
         return
-    echo_status(f"\nsaved in {directory}: model.baytree (see it with baytree show), models, results.json")
-    echo_status(f"saved {directory / 'report.html'}: the page that shows all this")
+    echo_status(f"\nsaved in {directory}: model.baytree (print it with baytree show), models, results.json")
+    echo_status(f"saved {directory / 'report.html'}: an HTML page with these results")
 
 
 def _costs(given: str | None) -> Any:
-    """Costs by class, as JSON says them."""
+    """Parse the costs by class, given as JSON."""
     try:
         return None if given is None else json.loads(given)
     except json.JSONDecodeError as error:
         example = '\'{"yes": {"no": 5}, "no": {"yes": 1}}\''
-        raise click.UsageError(f"--costs {given!r} is no JSON ({error}); give costs as {example}") from None
+        raise click.UsageError(f"--costs {given!r} is not JSON ({error}); give costs as {example}") from None
 
 
-@click.command(short_help="Rank the columns of a table by what they tell.")
+@click.command(short_help="Rank the columns of a table by their association with the target.")
 @TABLE
 @TARGET
-@click.option("--by", default="information_gain", show_default=True, metavar="MEASURE", help="How columns are ranked.")
-@click.option("--cuts", type=click.Choice(["auto", "best", "mdl", "quantiles"]), default="auto", help="How numbers are cut.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as CSV.")
+@click.option("--by", default="information_gain", show_default=True, metavar="MEASURE", help="Measure of association.")
+@click.option(
+    "--cuts",
+    type=click.Choice(["auto", "best", "mdl", "quantiles"]),
+    default="auto",
+    help="Method for binning numeric columns.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write the ranking as CSV.")
 @kind_options
 @read_options
 @_Task
 def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **options: Any) -> None:
-    """Rank the columns of TABLE by what they tell about the target.
+    """Rank the columns of TABLE by their association with the target.
 
     \b
     Measures (--by):
-      information_gain       bits that the column saves about the class
-      gain_ratio             the same per bit of the column itself
-      symmetric_uncertainty  the same between 0 and 1
-      chi2                   test of independence, with p-values
+      information_gain       mutual information with the class, in bits
+      gain_ratio             information gain divided by the entropy of the column
+      symmetric_uncertainty  information gain, normalized to 0..1
+      chi2                   chi-squared test of independence, with p-values
       correlation            Pearson, Spearman, point-biserial, Cramér's V or
-                             η, as the kinds of column and target ask
-      spearman               the same, numbers by their ranks
+                             η, depending on the kinds of column and target
+      spearman               the same, with rank correlation for numbers
       anova                  F test, with p-values
-      mrmr                   relevance less redundancy with those before
-      importance             of a CART tree learnt from all rows
-      lasso                  how early the column enters the L1 path
+      mrmr                   relevance minus redundancy with higher-ranked columns
+      importance             importance in a CART tree fitted to all rows
+      lasso                  position at which the column enters the lasso path
 
-    Numbers are cut for measures in bits at the one best place, for chi2 and mrmr into ten equal shares (--cuts).
-    p-values also come corrected for the number of columns (Bonferroni, false discovery rate).
+    Numeric columns are binned at the single best threshold for the measures in bits, and into ten quantiles for chi2
+    and mrmr; use --cuts to override. p-values are also shown corrected for the number of columns (Bonferroni, false
+    discovery rate).
 
     \b
     Examples:
@@ -176,7 +187,7 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
 
 
 def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The whole table without what is dropped, and the kinds that were declared."""
+    """Read the whole table without dropped columns; also return the declared kinds."""
     from baytree.data import files
 
     schema, dropped = declared(options), names(options["drop"])
@@ -198,7 +209,7 @@ def _compared(*given: Any, **options: Any) -> Comparison:
 
 @contextmanager
 def _progress() -> Generator[Any]:
-    """What to call with how far the work is: one line on standard error, rewritten, on a terminal; else None."""
+    """Yield a function that shows a `Progress` on one line of standard error, or None if it is no terminal."""
     if not sys.stderr.isatty() or click.get_current_context().meta.get("quiet"):
         yield None
         return

@@ -1,4 +1,4 @@
-"""How the commands speak: errors in one sentence, notes and progress beside the results, help for misspelt words."""
+"""Console behaviour of all commands: one-sentence errors, notes and progress on standard error, suggestions for typos."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from baytree._warnings import did_you_mean
 from baytree.display.terminal import escaped
 from baytree.file_io.temporary import remove_all, removed_on_signals
 
-LONG_WORK = 50 << 20  # bytes, from which on progress is shown
+LONG_WORK = 50 << 20  # bytes of input from which progress is shown
 
 
 class Commands(click.Group):
-    """A group of commands that answer a mistake with a sentence and an exit code, each with --quiet and --debug."""
+    """A group of commands that turn errors into a sentence and an exit code, and that have --quiet and --debug."""
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         cmd.params += [_switch("quiet", "-q", "Print only the result."), _switch("debug", None, "Show tracebacks.")]
@@ -43,7 +43,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             raise click.UsageError(escaped(error.format_message(), keep="\n"), error.ctx or ctx) from None
         except KeyboardInterrupt:
-            raise Interrupted("stopped") from None
+            raise Interrupted("interrupted") from None
         except (click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except click.ClickException as error:
@@ -55,7 +55,7 @@ class Commands(click.Group):
 
 
 class Interrupted(click.ClickException):
-    """Ctrl-C: a word instead of a traceback, and the exit code that shells expect."""
+    """Ctrl-C: print one word instead of a traceback, and exit with the code that shells expect."""
 
     exit_code = 130
 
@@ -64,7 +64,7 @@ class Interrupted(click.ClickException):
 
 
 def exit_now(code: int) -> NoReturn:
-    """Ends the process without waiting for threads that are still learning."""
+    """Flush the output and end the process without waiting for threads."""
     remove_all()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -72,14 +72,14 @@ def exit_now(code: int) -> NoReturn:
 
 
 def echo_status(text: str) -> None:
-    """A line about the work on standard error; nothing with --quiet."""
+    """Print a status line on standard error, unless --quiet."""
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(text, keep="\n"), err=True)
 
 
 @contextmanager
 def progress(size: int | None, label: str) -> Generator[Callable[[int], Any] | None]:
-    """What to call with the bytes done: a bar on standard error for long work on a terminal, else None."""
+    """Yield a function that takes the bytes done and updates a bar on standard error; None for short work or no terminal."""
     is_quiet = click.get_current_context().meta.get("quiet")
     if is_quiet or size is None or size < LONG_WORK or not sys.stderr.isatty():
         yield None
@@ -98,12 +98,12 @@ def _switch(name: str, short: str | None, text: str) -> click.Option:
 
 @contextmanager
 def _notes(ctx: click.Context) -> Generator[None]:
-    """Warnings as notes on standard error, each said once."""
-    said = set()
+    """Print warnings as notes on standard error, each once."""
+    printed = set()
 
     def note(message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in said and not ctx.meta.get("quiet"):
-            said.add(str(message))
+        if str(message) not in printed and not ctx.meta.get("quiet"):
+            printed.add(str(message))
             click.echo(click.style("note: ", fg="yellow") + in_options(escaped(str(message))), err=True)
 
     with warnings.catch_warnings():
@@ -113,13 +113,13 @@ def _notes(ctx: click.Context) -> Generator[None]:
 
 
 def echo_notes(told: Iterable[object]) -> None:
-    """Notes on standard error, each said once; nothing with --quiet."""
+    """Print notes on standard error, each once, unless --quiet."""
     for note in told:
         _warnings.warn(str(note))
 
 
 def in_options(note: str) -> str:
-    """A remedy said as a user of the command line can follow it: options instead of a schema.
+    """Rewrite a remedy for users of the command line: options instead of a schema.
 
     >>> in_options("column 'zip': …; to change it, declare schema={'zip': 'nominal'}")
     "column 'zip': …; to change it, use --nominal 'zip'"
@@ -136,8 +136,8 @@ def _sentence(error: Exception) -> str:
         case OSError() if error.strerror:
             return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         case MemoryError():
-            return "there is not enough memory for this table and this model"
+            return "not enough memory for this table and this model"
         case ValueError() | OSError() | ImportError() | OverflowError() | NotImplementedError():
             return str(error) or type(error).__name__
     first = (str(error).splitlines() or [""])[0]
-    return f"this should not happen ({type(error).__name__}: {first}); --debug shows where"
+    return f"internal error ({type(error).__name__}: {first}); use --debug for a traceback"

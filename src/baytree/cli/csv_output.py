@@ -1,4 +1,4 @@
-"""Tables written as CSV that a spreadsheet may open: text that looks like a formula is made inert, numbers stay."""
+"""CSV output that is safe to open in a spreadsheet: text that looks like a formula is quoted, numbers stay as they are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Write = Callable[[Mapping[str, Sequence[Any]]], Any]
 
 @contextmanager
 def written(path: Path | None) -> Generator[Write]:
-    """What to call with columns, batch after batch: they go to the file, which appears at the end, or to standard output."""
+    """Yield a function that writes columns in batches to a file (replaced atomically at the end) or standard output."""
     if path is None:
         yield _columns_to(sys.stdout.write, _escaped_inert if sys.stdout.isatty() else inert)
         return
@@ -26,17 +26,17 @@ def written(path: Path | None) -> Generator[Write]:
 
 
 def inert(text: str) -> str:
-    """The text as a spreadsheet may safely open it: what looks like a formula gets a quote mark in front.
+    """Prefix text that a spreadsheet would run as a formula with a quote mark.
 
-    Text that begins with that mark gets another, so taking one mark away always gives the text back. Numbers stay.
+    Text that starts with a quote mark gets another one, so removing one mark always restores the text. Numbers stay.
 
     >>> inert("=1+1"), inert("-1"), inert("'tis")
     ("'=1+1", '-1', "''tis")
     """
-    return "'" + text if text.startswith(_LIVE) and not is_number(text) else text
+    return "'" + text if text.startswith(_FORMULA_STARTS) and not is_number(text) else text
 
 
-_LIVE = tuple("=+-@\t\r\n\0'＝＋－＠")
+_FORMULA_STARTS = tuple("=+-@\t\r\n\0'＝＋－＠")
 
 
 def _escaped_inert(text: str) -> str:
@@ -44,12 +44,12 @@ def _escaped_inert(text: str) -> str:
 
 
 def _columns_to(write_text: Callable[[str], Any], shown: Callable[[str], str]) -> Write:
-    is_begun = False
+    has_header = False
 
     def write(columns: Mapping[str, Sequence[Any]]) -> None:
-        nonlocal is_begun
+        nonlocal has_header
         names = {shown(name): values for name, values in columns.items()}
-        write_text(files.to_csv(names, shown, has_header=not is_begun))
-        is_begun = True
+        write_text(files.to_csv(names, shown, has_header=not has_header))
+        has_header = True
 
     return write

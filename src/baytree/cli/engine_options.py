@@ -1,4 +1,4 @@
-"""Where the rows of a large table are: on disk, on Dask, on Spark; and how far learning from them is."""
+"""Options for large tables (`--engine`, `--address`, `--memory`): fitting on disk, Dask or Spark, with progress."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option(
-        "--engine", type=click.Choice(["local", "dask", "spark"]), help="Where rows of a large table are learnt from."
+        "--engine", type=click.Choice(["local", "dask", "spark"]), help="Engine that holds the rows of a large table."
     ),
-    click.option("--address", metavar="URL", help="Of a cluster: tcp://…, spark://… or sc://…; by default this machine."),
-    click.option("--memory", metavar="SIZE", help="What rows of a large table may take in memory, such as 2GB."),
+    click.option("--address", metavar="URL", help="Cluster address: tcp://…, spark://… or sc://… (default: this machine)."),
+    click.option("--memory", metavar="SIZE", help="Memory limit for the rows of a large table, such as 2GB."),
 )
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say where rows are."""
+    """Add the options for large tables to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def uses_engine(table: str, options: Mapping[str, Any]) -> bool:
-    """Whether the table is not to be read into memory: an engine is named, or the table is a pattern of files."""
-    is_pattern = any(mark in table for mark in "*?[") and not Path(table).exists()
+    """Return whether the table is read out of core: an engine option is given, or the table is a pattern of files."""
+    is_pattern = any(character in table for character in "*?[") and not Path(table).exists()
     return is_pattern or any(options[name] is not None for name in ("engine", "address", "memory"))
 
 
 def learnt(
     offers: Mapping[str, Estimator], table: str, lesson: FitRequest, options: Mapping[str, Any], how: ReadOptions
 ) -> Estimator:
-    """The estimator fitted to rows on an engine; of two offers, the first rows of the target decide."""
+    """Return the estimator fitted to rows on an engine; if there are two offers, the first target values decide."""
     from baytree.engine.dispatch import remote_source
     from baytree.engine.progress import report_progress
     from baytree.model_selection.problem import task_of
@@ -53,7 +53,7 @@ def learnt(
             raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
         chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
         estimator = offers[chosen]
-        declared = estimator.schema if isinstance(estimator.schema, Mapping) else {}  # the options give no other kind
+        declared = estimator.schema if isinstance(estimator.schema, Mapping) else {}  # the options cannot declare a `Schema`
         estimator.set_params(schema={**declared, **dict.fromkeys(lesson.drop, "drop")} or None)
         return estimator.fit(rows, lesson.target, sample_weight=lesson.weight)
 
@@ -63,29 +63,31 @@ def _rows(table: str, options: Mapping[str, Any], how: ReadOptions) -> Iterator[
     engine, address = options["engine"] or "local", options["address"]
     if engine == "local":
         if address is not None:
-            raise click.UsageError("--address is of a cluster; name it with --engine dask or --engine spark")
+            raise click.UsageError("--address needs --engine dask or --engine spark")
         from baytree.engine.scan import Scan, paths_of
         from baytree.parallel.system import parse_memory_size
 
         yield Scan(paths_of(table), parse_memory_size(options["memory"] or "2GB"), how)
         return
-    _refuse_unheeded(engine, options)
+    _refuse_ignored_options(engine, options)
     from baytree.cli import clusters
 
     with (clusters.dask if engine == "dask" else clusters.spark)(table, address) as frame:
         yield frame
 
 
-def _refuse_unheeded(engine: str, options: Mapping[str, Any]) -> None:
-    """Refuses what only this library's own reading of files knows: a cluster would read them otherwise in silence."""
-    unheeded = [name for name in ("decimal", "missing", "encoding", "sheet", "header", "memory") if options.get(name)]
-    if unheeded:
-        named = ", ".join(f"--{name}" for name in unheeded)
-        raise click.UsageError(f"{named}: --engine {engine} reads files by itself; leave out the option, or the engine")
+def _refuse_ignored_options(engine: str, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options of baytree's own reader, which a cluster would silently ignore."""
+    ignored = [name for name in ("decimal", "missing", "encoding", "sheet", "header", "memory") if options.get(name)]
+    if ignored:
+        named = ", ".join(f"--{name}" for name in ignored)
+        raise click.UsageError(
+            f"{named}: not supported by --engine {engine}, which reads files itself; omit the option, or the engine"
+        )
 
 
 class _Told:
-    """Tells on standard error, where a person looks, how far a round is, and about how long it will still take."""
+    """Shows on standard error how far the current pass is, and an estimate of the remaining time."""
 
     def __init__(self) -> None:
         self.started, self.round, self.last, self.before = time.monotonic(), 0, 0.0, 0.0
@@ -95,21 +97,21 @@ class _Told:
 
     def __exit__(self, *error: object) -> None:
         if self.last:
-            click.echo("\r\x1b[K", nl=False, err=True)  # what follows begins on a line of its own
+            click.echo("\r\x1b[K", nl=False, err=True)  # clear the line
 
     def __call__(self, now: int, done: int, pieces: int | None) -> None:
-        passed = time.monotonic() - self.started
+        elapsed = time.monotonic() - self.started
         if now != self.round:
-            self.before = passed if self.round else 0.0
-            self.round, self.started, passed = now, time.monotonic(), 0.0
+            self.before = elapsed if self.round else 0.0
+            self.round, self.started, elapsed = now, time.monotonic(), 0.0
         if not sys.stderr.isatty() or (time.monotonic() - self.last < 0.5 and done not in (0, pieces)):
             return
         self.last = time.monotonic()
-        click.echo(f"\rround {now}{told_of(done, pieces, passed, self.before)}\x1b[K", nl=False, err=True)
+        click.echo(f"\rpass {now}{told_of(done, pieces, elapsed, self.before)}\x1b[K", nl=False, err=True)
 
 
 def told_of(done: int, pieces: int | None, passed: float, before: float) -> str:
-    """How far a round is: its pieces, and the seconds left by the pace so far, or by the round before.
+    """Return the progress of a pass: blocks done, and the seconds left by the speed so far or by the previous pass.
 
     >>> told_of(2, 8, 3.0, 0.0)
     ': 2 of 8, about 9 s left'
@@ -117,5 +119,5 @@ def told_of(done: int, pieces: int | None, passed: float, before: float) -> str:
     ', about 6 s left'
     """
     count = f": {done}" + (f" of {pieces}" if pieces else "") if done else ""
-    left = passed / done * (pieces - done) if done and pieces else before - passed
-    return count + (f", about {left:.0f} s left" if left > 0 or (done and pieces) else "")
+    remaining = passed / done * (pieces - done) if done and pieces else before - passed
+    return count + (f", about {remaining:.0f} s left" if remaining > 0 or (done and pieces) else "")

@@ -1,4 +1,4 @@
-"""The commands, each a few lines between what was typed and what is printed."""
+"""Entry point `baytree`, with the commands `fit`, `show`, `merge` and `datasets`; other modules hold the others."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from baytree.version import __version__
 def main() -> None:
     """Classifiers that a person can read.
 
-    TABLE is a CSV, TSV, Parquet, JSON, NDJSON or Excel file, also in a zip, - for CSV on standard input, or the name of a
-    bundled table (see baytree datasets). It is read as a person would read it; notes say what was done and which option
-    changes it.
+    TABLE is a CSV, TSV, Parquet, JSON, NDJSON or Excel file, also in a zip; "-" for CSV on standard input; or the name of a
+    bundled table (see baytree datasets). Column types are inferred; notes report conversions and the option that changes
+    them.
 
     \b
     Examples:
@@ -35,25 +35,25 @@ def main() -> None:
     """
 
 
-@main.command(short_help="Learn to predict a column of a table.")
+@main.command(short_help="Fit a model to a table.")
 @TABLE
 @TARGET
 @click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(model_registry.names()) + ".")
-@click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the model.")
-@click.option("--weight", metavar="COLUMN", help="How much each row counts.")
+@click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the model.")
+@click.option("--weight", metavar="COLUMN", help="Column of sample weights.")
 @kind_options
 @read_options
-@click.option("--task", type=click.Choice(list(model_registry.FAMILIES)), help="What the target is: classes, or a number.")
+@click.option("--task", type=click.Choice(list(model_registry.FAMILIES)), help="Type of the target (default: inferred).")
 @engine_options.engine_options
 @OUTPUT
 def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
-    """Learn to predict a column of TABLE.
+    """Fit a model that predicts a column of TABLE.
 
-    Without -o the model is printed; with it the model is saved, and the schema is printed to be checked.
+    Without -o, print the model; with -o, save it and print the schema for review.
 
-    Models are called as in baytree compare, and have the same settings. Parameters are those of the Python class, as
-    name=value: numbers, true, false, none, words or JSON. A name or a value that is not known is answered with those
-    that are.
+    Model names and default settings are those of baytree compare. Parameters are those of the Python class, as
+    name=value, where the value is a number, true, false, none, a string or JSON. For an unknown name or value the
+    error lists the valid ones.
 
     \b
     Examples:
@@ -71,30 +71,30 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     arguments.refuse_input_as_output(output, table)
     schema = declared(options)
     offers = arguments.candidate_estimators(model, param, schema, options["task"])
-    lesson = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"])
-    weights = [lesson.weight] if lesson.weight else []
+    request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"])
+    weights = [request.weight] if request.weight else []
     how = asked(options, schema, numbers=weights)
     if engine_options.uses_engine(table, options):
-        learnt = engine_options.learnt(offers, table, lesson, options, how)
+        fitted = engine_options.learnt(offers, table, request, options, how)
     else:
         source = arguments.source(table, how, target)
-        arguments.columns([target, *schema, *weights, *lesson.drop], source)
-        with progress(source.size, "learning") as done:
-            learnt = learn(offers, source, lesson, done)
-    echo_notes(learnt.schema_.notes)
+        arguments.columns([target, *schema, *weights, *request.drop], source)
+        with progress(source.size, "fitting") as done:
+            fitted = learn(offers, source, request, done)
+    echo_notes(fitted.schema_.notes)
     if output is None:
-        click.echo(escaped(str(learnt), keep="\n"))
+        click.echo(escaped(str(fitted), keep="\n"))
         return
-    save(learnt, output)
-    echo_status(f"{learnt.schema_.table()}\n\nsaved to {output}")
+    save(fitted, output)
+    echo_status(f"{fitted.schema_.table()}\n\nsaved to {output}")
 
 
-@main.command(short_help="Print a model in words, or draw its tree.")
+@main.command(short_help="Print a model, or draw its tree.")
 @MODEL
-@click.option("--schema", is_flag=True, help="Only the columns, their kinds and levels.")
+@click.option("--schema", is_flag=True, help="Print only the columns, their kinds and levels.")
 @OUTPUT
 def show(model: Path, schema: bool, output: Path | None) -> None:
-    """Print a model in words; with -o draw its tree as SVG.
+    """Print a model as text; with -o, draw its tree as SVG.
 
     \b
     Examples:
@@ -111,18 +111,20 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
     click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
 
 
-@main.command(short_help="Join models that learnt from different rows.")
+@main.command(short_help="Merge models that were fitted to different rows.")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL...")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The new model.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
 def merge(paths: tuple[Path, ...], output: Path) -> None:
-    """Join additive models: the result is as if one had seen the rows of all. Streaming trees keep the larger subtrees.
+    """Merge models into one.
+
+    The result equals a model fitted to the rows of all; for streaming trees it is approximate and keeps the larger subtrees.
 
     \b
     Example:
       baytree merge north.baytree south.baytree -o all.baytree
     """
     if len(paths) < 2:
-        raise click.UsageError("name at least two models")
+        raise click.UsageError("give at least two models")
     arguments.refuse_input_as_output(output, *paths)
     from baytree.estimators.incremental import IncrementalEstimator
     from baytree.storage import save
@@ -132,17 +134,17 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
         raise click.UsageError(f"{paths[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
     for path, other in zip(paths[1:], others, strict=True):
         if type(other) is not type(first):
-            raise click.UsageError(f"{path} holds a {type(other).__name__}, not a {type(first).__name__}")
+            raise click.UsageError(f"{path} contains a {type(other).__name__}, not a {type(first).__name__}")
         first = first.merge(other)
     save(first, output)
     echo_status(f"saved to {output}")
 
 
-@main.command(short_help="List, describe or write the bundled tables.")
+@main.command(short_help="List, describe or export the bundled tables.")
 @click.argument("name", required=False)
 @OUTPUT
 def datasets(name: str | None, output: Path | None) -> None:
-    """List the bundled tables, or describe one; with -o write it as CSV.
+    """List the bundled tables, or describe one; with -o, write it as CSV.
 
     \b
     Examples:

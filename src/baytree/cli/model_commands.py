@@ -1,10 +1,6 @@
-"""The command that says what sets two models apart.
+"""Commands on fitted models: `diff`, `drift`, `export` and `serve`.
 
-The command that says what is new in a table beside what a model was trained on.
-
-The command that writes a model in another language.
-
-The command that serves models to other programs.
+They compare two models, compare new rows with the training rows, write a model in another language, and predict over HTTP.
 """
 
 from __future__ import annotations
@@ -22,19 +18,19 @@ from baytree.display.terminal import escaped
 from baytree.exporters import EXPORTERS, export
 
 
-@click.command(short_help="Say what has changed from one model to another.")
+@click.command(short_help="Compare two models.")
 @click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
 @click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
 @click.argument("table", required=False, metavar="[TABLE]")
-@click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="As a page, FILE.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write an HTML page.")
 @read_options
 def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | None, **options: object) -> None:
-    """Say what has changed from the model in OLD to that in NEW.
+    """Show the differences between the models OLD and NEW.
 
-    Tells columns, levels and classes that are not the same; then rules, distributions or coefficients; and with TABLE, which
-    needs no target, the rows that are answered otherwise, and through which column. The exit code is 0 whether or not
-    something has changed.
+    Lists changed columns, levels and classes; then changed rules, distributions or coefficients; and, with TABLE (no
+    target needed), the rows that are predicted differently and the columns that cause it. The exit code is 0 with or
+    without differences.
 
     \b
     Examples:
@@ -61,17 +57,17 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | 
     click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))
 
 
-@click.command(short_help="Say what is new beside the rows of training.")
+@click.command(short_help="Compare new rows with the training rows.")
 @MODEL
 @TABLE
-@click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @read_options
 def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
-    """Say what is new in TABLE beside the rows that MODEL was trained on.
+    """Compare the rows of TABLE with the rows that MODEL was trained on.
 
-    Tells for each column how far its distribution is from that of training, whether that is more than chance (with all
-    columns taken into account), missing values and new levels, and by how much the answers change. TABLE needs no target, is
-    read in batches, and may lack columns. The exit code is 0 whether or not something has changed.
+    Shows for each column the distance between the two distributions, whether it is significant (corrected for the
+    number of columns), missing values and new levels, and the effect on the predictions. TABLE needs no target, is read
+    in batches, and may lack columns. The exit code is 0 with or without drift.
 
     \b
     Examples:
@@ -90,20 +86,22 @@ def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
     click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))
 
 
-SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # names of files in what the command says
+SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hint about -o
 
 
-@click.command("export", short_help="Write a model in another language.")
+@click.command("export", short_help="Export a model to another language.")
 @MODEL
 @click.option("--to", "target", required=True, metavar="TARGET", help=", ".join(EXPORTERS) + ".")
-@click.option("--dialect", metavar="NAME", help="Of SQL: duckdb, sqlite, postgres, mysql, spark, bigquery, snowflake, tsql.")
-@click.option("--table", metavar="NAME", help="Of SQL: the table that is scored.")
-@click.option("--view", metavar="NAME", help="Of SQL: the view that is made, instead of a query.")
-@click.option("--effects", is_flag=True, default=None, help="Of SQL: also what each column adds to the scores.")
+@click.option(
+    "--dialect", metavar="NAME", help="SQL only: duckdb, sqlite, postgres, mysql, spark, bigquery, snowflake or tsql."
+)
+@click.option("--table", metavar="NAME", help="SQL only: name of the table to score.")
+@click.option("--view", metavar="NAME", help="SQL only: create a view of this name instead of a query.")
+@click.option("--effects", is_flag=True, default=None, help="SQL only: also output the contribution of each column.")
 @REJECT
 @OUTPUT
 def write_model(model: Path, target: str, output: Path | None, reject: float | None, **options: str | bool | None) -> None:
-    """Write a model in another language: a program, a query or a document that answers without baytree.
+    """Export a model as a program, a query or a document that predicts without baytree.
 
     \b
     Examples:
@@ -116,27 +114,36 @@ def write_model(model: Path, target: str, output: Path | None, reject: float | N
         raise click.UsageError(did_you_mean("target", target, EXPORTERS))
     given = {name: value for name, value in options.items() if value is not None}
     if given and target != "sql":
-        raise click.UsageError(f"--{next(iter(given))} is of SQL only, not of {target}")
+        raise click.UsageError(f"--{next(iter(given))} is for SQL only, not for {target}")
     printed = export(arguments.predictor(model), target, output, reject=reject, **given)
     if output is not None:
         echo_status(f"saved to {output}")
     elif isinstance(printed, bytes):
-        raise click.UsageError(f"{target} is no text: name a file, as in -o {SUFFIXES[target]}")
+        raise click.UsageError(f"{target} is binary: name a file, as in -o {SUFFIXES[target]}")
     else:
         click.echo(escaped(printed, keep="\n") if sys.stdout.isatty() else printed)
 
 
-@click.command(short_help="Answer other programs over HTTP.")
+@click.command(short_help="Serve models over HTTP.")
 @click.argument("models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL...")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; others need a token.")
-@click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes any that is free.")
-@click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), help="What clients must know, in a file.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. Any address but loopback requires --token-file.",
+)
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 selects a free one.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File with the bearer token that clients must send.",
+)
 @REJECT
 def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | None, reject: float | None) -> None:
-    """Answer other programs over HTTP, each MODEL under its file's name.
+    """Serve models over HTTP, each MODEL under its file name.
 
-    A file that changes is read again, or all of them on SIGHUP; one that cannot be read leaves the old model in place. Each
-    request is a line of JSON on standard error, without values of rows. SIGTERM finishes what was started.
+    A changed file is reloaded, and all files on SIGHUP; if a file cannot be read, the old model stays. Each request is
+    logged as a line of JSON on standard error, without values of rows. SIGTERM finishes pending requests and exits.
 
     \b
     Examples:
@@ -154,6 +161,6 @@ def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | Non
         raise click.UsageError(f"serving needs {error.name}: pip install 'baytree[serve]'") from None
     token = None if token_file is None else server.read_token(token_file)
     if token is None and not is_loopback(host):
-        raise click.UsageError(f"--host {host} is open to other machines: name a --token-file, too")
+        raise click.UsageError(f"--host {host} is reachable from other machines and requires a --token-file")
     paths = [arguments.model_file(path) for path in models]
     server.run(paths, host, port, token, click.echo, reject)

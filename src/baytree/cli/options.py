@@ -1,7 +1,4 @@
-"""How a table is to be read, as options: the same for every command that takes one.
-
-What many commands take: a table, a model, where to write.
-"""
+"""Options and arguments that several commands share: how a table is read, kinds of columns, TABLE, MODEL, --target, -o."""
 
 from __future__ import annotations
 
@@ -15,40 +12,42 @@ if TYPE_CHECKING:
     from baytree.data.files.options import ReadOptions
 
 _OPTIONS = (
-    click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark of numbers."),
-    click.option("--missing", multiple=True, metavar="WORDS", help="Further words for a missing value, as in n/a,-999."),
-    click.option("--sheet", metavar="NAME", help="The sheet of a workbook, or the file in a zip."),
-    click.option("--encoding", metavar="NAME", help="The encoding of a text, such as latin-1."),
-    click.option("--header", type=click.IntRange(0), metavar="N", help="The line of the header; 0 where there is none."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of numbers."),
+    click.option("--missing", multiple=True, metavar="WORDS", help="Additional missing-value tokens, such as n/a,-999."),
+    click.option("--sheet", metavar="NAME", help="Sheet of a workbook, or file in a zip."),
+    click.option("--encoding", metavar="NAME", help="Text encoding, such as latin-1."),
+    click.option("--header", type=click.IntRange(0), metavar="N", help="Line number of the header; 0 if there is none."),
 )
 
 _KINDS = (
-    click.option("--numeric", multiple=True, metavar="COLUMN", help="Numbers, however they are written."),
-    click.option("--nominal", multiple=True, metavar="COLUMN", help="Numbers that are only codes."),
-    click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order."),
-    click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words."),
-    click.option("--date", multiple=True, metavar="COLUMN[=mdy]", help="Dates; =year,month,weekday adds their parts."),
-    click.option("--keep", multiple=True, metavar="COLUMN", help="Columns to keep that look like names of rows."),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out."),
+    click.option("--numeric", multiple=True, metavar="COLUMN", help="Treat a column as numbers."),
+    click.option("--nominal", multiple=True, metavar="COLUMN", help="Treat a numeric column as categories."),
+    click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Treat a column as ordered categories."),
+    click.option("--text", multiple=True, metavar="COLUMN", help="Treat a column as free text (bag of words)."),
+    click.option("--date", multiple=True, metavar="COLUMN[=mdy]", help="Parse dates; =year,month,weekday adds these parts."),
+    click.option(
+        "--keep", multiple=True, metavar="COLUMN", help="Keep these columns although they look like row identifiers."
+    ),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Ignore these columns."),
 )
 
 
 def read_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how a file is read."""
+    """Add the options for reading a file to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def kind_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what columns are."""
+    """Add the options for kinds of columns to a command."""
     for option in reversed(_KINDS):
         command = option(command)
     return command
 
 
 def asked(options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **more: Iterable[str]) -> ReadOptions:
-    """What the options ask of a file; `kinds` are those that `declared` gives, `more` further fields."""
+    """Convert options to `ReadOptions`; `kinds` is the result of `declared`, `more` are further fields."""
     from baytree.data.files.options import ReadOptions
 
     kinds = kinds or {}
@@ -69,7 +68,7 @@ def asked(options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **
 
 
 def declared(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema that the options declare.
+    """Return the schema that the options declare.
 
     >>> declared({"nominal": ["zip"], "ordinal": ["size=S<M<L"], "date": ["day=mdy"], "keep": ["id,name"]})
     {'zip': 'nominal', 'size': ['S', 'M', 'L'], 'day': 'mdy', 'id': 'keep', 'name': 'keep'}
@@ -87,12 +86,12 @@ def declared(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def names(given: Iterable[str]) -> list[str]:
-    """Names of columns, several of which may stand between commas."""
+    """Split column names at commas."""
     return [name.strip() for each in given for name in each.split(",") if name.strip()]
 
 
 def is_parts(kind: Any) -> bool:
-    """Whether a declaration names the parts of a date."""
+    """Return whether a declaration is a tuple of date parts."""
     return isinstance(kind, tuple)
 
 
@@ -110,12 +109,12 @@ TABLE = click.argument("table", metavar="TABLE")
 
 MODEL = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
 
-TARGET = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
+TARGET = click.option("-t", "--target", required=True, metavar="COLUMN", help="Column to predict.")
 
-STRICT = click.option("--strict", is_flag=True, help="Stop at a cell that cannot be read, or a level that is new.")
+STRICT = click.option("--strict", is_flag=True, help="Fail on unreadable cells and unknown levels.")
 
-OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write.")
 
 REJECT = click.option(
-    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
+    "--reject", type=click.FloatRange(0, 1), metavar="P", help="Leave the prediction empty if its probability is below P."
 )

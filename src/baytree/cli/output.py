@@ -1,6 +1,6 @@
-"""How results are laid out on a terminal of eighty columns: what is shown of a long model, and in which colour.
+"""Layout of terminal output, 80 columns wide: missing values, shortened models, colours and lists of models.
 
-The call that learns a compared model again, from the table as it was read.
+`command` builds the `fit` command that reproduces a model of a comparison.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 
-MOST_LINES = 40  # of a model, so that the leaderboard stays in sight
+MOST_LINES = 40  # lines of a model, so that the leaderboard stays visible
 
-MOST_NAMED = 6  # columns with missing values
+MOST_NAMED = 6  # columns with missing values that are named
 
 
 def of_rows(problem: SupervisedProblem) -> str:
-    """How many rows there are, and where values are missing."""
-    shares = sorted(((share, name) for name, share in problem.missing.items() if share), reverse=True)
-    if not shares:
-        return f"{len(problem):,} rows, no value missing"
-    named = [f"{name} {_percent(share)}" for share, name in shares[:MOST_NAMED]]
-    more = f" and {len(shares) - MOST_NAMED} more columns" if len(shares) > MOST_NAMED else ""
+    """Return the number of rows, and the columns with most missing values."""
+    proportions = sorted(((proportion, name) for name, proportion in problem.missing.items() if proportion), reverse=True)
+    if not proportions:
+        return f"{len(problem):,} rows, no missing values"
+    named = [f"{name} {_percent(proportion)}" for proportion, name in proportions[:MOST_NAMED]]
+    more = f" and {len(proportions) - MOST_NAMED} more columns" if len(proportions) > MOST_NAMED else ""
     return fill(f"{len(problem):,} rows; missing: {', '.join(named)}{more}", WIDTH)
 
 
 def first_lines(model: str) -> str:
-    """The first lines of a model in words, as far as they fit, and how many there are more."""
+    """Return the first lines of a printed model, truncated to the width, and the number of omitted lines."""
     lines = model.split("\n")
     shown = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines[:MOST_LINES]]
-    more = [f"… and {len(lines) - MOST_LINES:,} lines more"] if len(lines) > MOST_LINES else []
+    more = [f"… and {len(lines) - MOST_LINES:,} more lines"] if len(lines) > MOST_LINES else []
     return "\n".join([*shown, *more])
 
 
 def coloured(leaderboard: str) -> str:
-    """Green for models that are as good as the best, bold for the recommendation; `click.echo` drops both in files."""
+    """Colour models as good as the best green, and make the recommendation bold; `click.echo` drops both in files."""
     return "\n\n".join(_painted(part) for part in leaderboard.split("\n\n"))
 
 
 def listed_models(by_task: Mapping[str, Mapping[str, ModelFamily]]) -> str:
-    """The short names of the models by what they predict: those that compete, then those that must be named."""
+    """List the short names of models by task: those that take part by default, then the others."""
     return "\n".join(_listed(f"Models for {task}: ", families) for task, families in by_task.items())
 
 
 def file_name(table: str) -> str:
-    """A name for what belongs to a table.
+    """Return a file name derived from the name of a table.
 
     >>> file_name("data/my people.csv"), file_name("-")
     ('my-people', 'table')
@@ -64,7 +64,7 @@ def file_name(table: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, or minutes from two on.
+    """Format seconds; as minutes from two minutes on.
 
     >>> duration(9.6), duration(200)
     ('10 s', '3 min')
@@ -75,7 +75,7 @@ def duration(seconds: float) -> str:
 def _listed(head: str, families: Mapping[str, ModelFamily]) -> str:
     usual = ", ".join(short for short, family in families.items() if family.competes)
     named = ", ".join(short for short, family in families.items() if not family.competes)
-    return fill(f"{head}{usual}; if named also {named}", WIDTH - 2, subsequent_indent=" " * len(head))
+    return fill(f"{head}{usual}; if named, also {named}", WIDTH - 2, subsequent_indent=" " * len(head))
 
 
 def _painted(part: str) -> str:
@@ -88,11 +88,11 @@ def _percent(share: float) -> str:
     return "100 %" if share == 1 else f"{min(max(100 * share, 1), 99):.0f} %"
 
 
-OWN = ("target", "output")  # of each command; all other options that both have say how the table is read
+OWN = ("target", "output")  # differ between the commands; all other shared options say how the table is read
 
 
 def command(context: click.Context, short: str) -> str:
-    """The call of `fit` for a model of a comparison: with every option that was given and that both commands have."""
+    """Return the `fit` command for a model of a comparison, with every given option that both commands have."""
     known = {parameter.name for parameter in _fit(context).params}.intersection(context.params).difference(OWN)
     words = ["baytree", "fit", context.params["table"], "--target", context.params["target"], "--model", short]
     for option in context.command.params:

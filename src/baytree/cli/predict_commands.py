@@ -1,4 +1,4 @@
-"""The commands that answer for the rows of a table: what a model predicts, why, and how well."""
+"""Commands that apply a model to a table: `predict`, `explain` and `evaluate`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,25 @@ if TYPE_CHECKING:
     from baytree.metrics.evaluation import Evaluation
     from baytree.statistics.profile import Profile
 
-EXPLAINED = 3  # rows, where none is asked for
+EXPLAINED = 3  # rows, if --row is not given
 
-LEARNT_FROM = "as many rows of each class as in training: rows that a model has learnt from make it look better than it is"
+LEARNT_FROM = "as many rows of each class as in training: if these are the training rows, the results are optimistic"
 
 
 @click.command(short_help="Predict each row of a table.")
 @MODEL
 @TABLE
-@click.option("--proba", is_flag=True, help="Also the probability of each class.")
+@click.option("--proba", is_flag=True, help="Also print the probability of each class.")
 @click.option(
-    "--explain", "reasons", type=click.IntRange(0), default=0, metavar="K", help="Also the K reasons that tell most."
+    "--explain",
+    "reasons",
+    type=click.IntRange(0),
+    default=0,
+    metavar="K",
+    help="Also print the K contributions with the largest effect.",
 )
 @REJECT
-@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
+@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, such as id,name.")
 @STRICT
 @read_options
 @OUTPUT
@@ -45,11 +50,11 @@ def predict(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Predict each row of TABLE, as CSV on standard output or in a file.
+    """Predict each row of TABLE and write CSV to standard output or a file.
 
-    A cell that cannot be read, and a level that was not there in training, is taken as missing, with a note; --strict stops
-    there instead. Columns that the model does not use may be absent. Text that a spreadsheet would take for a formula gets a
-    quote mark in front.
+    Unreadable cells and levels unknown from training are treated as missing, with a note; with --strict they are an
+    error. Columns that the model does not use may be absent. Text that a spreadsheet would run as a formula gets a leading
+    quote mark.
 
     \b
     Examples:
@@ -74,7 +79,7 @@ def predict(
             for columns in batch_predict.answers(predictor, source, proba, done, kept, reasons, reject):
                 write(columns)
 
-    if output and not is_written_in_place(output):  # a file appears at the end, so a second attempt may replace the first
+    if output and not is_written_in_place(output):  # a file is replaced only at the end, so a second attempt can start over
         files.attempt(source, write_all)
     else:
         write_all(files.settle_types(source))
@@ -82,14 +87,14 @@ def predict(
         echo_status(f"saved to {output}")
 
 
-@click.command(short_help="Say why rows get their answers.")
+@click.command(short_help="Explain the predictions of rows.")
 @MODEL
 @TABLE
-@click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Which row; the first is 1.")
+@click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Row number, starting at 1 (repeatable).")
 @STRICT
 @read_options
 def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> None:
-    """Say why rows of TABLE get their answers: what each column adds for and against.
+    """Explain the predictions of rows of TABLE: the contribution of each column for and against each class.
 
     \b
     Examples:
@@ -108,24 +113,25 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
         click.echo(click.style(f"row {at:,}: ", bold=True) + escaped(why, keep="\n") + "\n")
 
 
-@click.command(short_help="Say how well a model predicts a table.")
+@click.command(short_help="Evaluate a model on a table.")
 @MODEL
 @TABLE
 @click.option(
-    "--costs", metavar="JSON", help='What mistakes cost, as in {"yes": {"no": 5}, "no": {"yes": 1}}: true, then answered.'
+    "--costs",
+    metavar="JSON",
+    help='Misclassification costs by true and predicted class, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
 )
-@click.option(
-    "--curve", metavar="CLASS", help="Also the net benefit of acting on a class, by the probability from which on."
-)
+@click.option("--curve", metavar="CLASS", help="Also print the decision curve (net benefit) of CLASS.")
 @STRICT
 @read_options
 def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **options: Any) -> None:
-    """Say how well a model predicts TABLE, which must hold its target column.
+    """Evaluate a model on TABLE, which must contain the target column.
 
-    Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
-    with an interval, balanced accuracy, F1, Matthews' correlation, log loss, Brier score, the area under the curve, a
-    line per class and the confusions; of numbers R² and the errors. With --costs also what a row costs where the class of
-    least expected cost is answered, as it is answered, and where all get the same answer.
+    Use rows that the model was not trained on; on training rows the results are optimistic. For classes, prints
+    accuracy with a confidence interval, balanced accuracy, F1, Matthews correlation, log loss, Brier score, area under
+    the curve, a line per class and the confusion matrix; for numbers, R² and the errors. With --costs, also the mean
+    cost per row of predicting the class of minimum expected cost, of the predictions as they are, and of the best
+    constant prediction.
 
     \b
     Examples:

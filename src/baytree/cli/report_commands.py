@@ -1,4 +1,4 @@
-"""The commands that show: a model as one page, and twenty questions in the terminal."""
+"""Commands `report` (a model as an HTML page) and `play` (twenty questions in the terminal), and the SVG of a tree."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from baytree.base.predictor import Predictor
     from baytree.interview.interview import Interview, Question
 
-BAR = 30  # letters of a probability of 1
+BAR = 30  # characters for a probability of 1
 
 MOST_CLASSES = 8
 
 
-@click.command(short_help="Write a page that shows a model.")
+@click.command(short_help="Write an HTML page about a model.")
 @MODEL
 @click.argument("table", required=False, metavar="[TABLE]")
-@click.option("--rows", type=click.IntRange(1), metavar="N", help="Also N of the worst mistakes and most doubtful rows.")
+@click.option("--rows", type=click.IntRange(1), metavar="N", help="Also show the N worst and N least certain predictions.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default="page.html", show_default=True)
 @read_options
 def report(model: Path, table: str | None, rows: int | None, output: Path, **options: object) -> None:
-    """Write one HTML page that shows MODEL, answers what-if and asks twenty questions; it needs no network.
+    """Write a self-contained HTML page that shows MODEL, with what-if predictions and twenty questions.
 
-    With TABLE, which must hold the target column, the model is judged on its rows, and their columns are described.
-    The page holds aggregates, never rows, unless --rows asks for some.
+    With TABLE, which must contain the target column, the page also evaluates the model on its rows and describes their
+    columns. The page contains aggregates only; --rows adds some rows.
 
     \b
     Examples:
@@ -53,24 +53,30 @@ def report(model: Path, table: str | None, rows: int | None, output: Path, **opt
         arguments.columns([predictor.schema.target.name], source)
         frame = files.read_all(source)
     elif rows is not None:
-        raise click.UsageError("--rows explains rows of a TABLE: name one")
+        raise click.UsageError("--rows needs a TABLE")
     written(predictor, frame, output, rows=rows)
     echo_status(f"saved to {output}")
 
 
-@click.command(short_help="Guess by asking: twenty questions with a model.")
+@click.command(short_help="Play twenty questions with a model.")
 @MODEL
-@click.option("--sure", default=0.99, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="When to stop.")
-@click.option("--cost", multiple=True, metavar="COLUMN=N", help="What asking for a column costs; 1 where nothing is said.")
-@click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
+@click.option(
+    "--sure",
+    default=0.99,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Probability at which to stop.",
+)
+@click.option("--cost", multiple=True, metavar="COLUMN=N", help="Cost of asking for a column (default: 1).")
+@click.option("--table", metavar="TABLE", help="Labelled rows, for a model that was saved without a profile.")
 @read_options
 def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: object) -> None:
-    """Think of a row; MODEL asks for the column that tells most, until it is sure.
+    """Think of a row; MODEL asks for the most informative columns until it is sure of the class.
 
-    Where columns have costs, it asks for the one that tells most per cost.
+    If columns have costs, it asks for the column with the most information per cost.
 
-    Answer with a level, a number, the place of a choice such as 2), a range such as 10..20, ? where you do not know, undo,
-    or quit.
+    Answer with a level, a number, the number of a choice such as 2), a range such as 10..20, ? if unknown, undo, or
+    quit.
 
     \b
     Examples:
@@ -86,27 +92,27 @@ def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **o
     talk = interview(predictor, frame, sure, _costs(cost, predictor.schema.names))
     click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
     if talk.unasked:
-        click.echo(f"Text is not asked for: {', '.join(map(escaped, talk.unasked))}.\n")
+        click.echo(f"Text columns are not asked for: {', '.join(map(escaped, talk.unasked))}.\n")
     asked = 0
     while (question := talk.next()) is not None:
         asked += 1
-        click.echo(f"{asked}. {_in_words(question)}")
-        if not _answered(talk, question):
+        click.echo(f"{asked}. {_question_text(question)}")
+        if not _prompt_answer(talk, question):
             return
         click.echo(probability_bars(talk.belief) + "\n")
     n = len(talk.answers)
-    spent = f", which cost {talk.spent:g}" if cost else ""
-    click.echo(f"It is {escaped(str(talk.prediction))}, I say after {n} question{'s' * (n != 1)}{spent}.")
+    spent = f", at a cost of {talk.spent:g}" if cost else ""
+    click.echo(f"My guess after {n} question{'s' * (n != 1)}{spent}: {escaped(str(talk.prediction))}")
 
 
 def draw(predictor: Predictor, model: Path, output: Path) -> None:
-    """The tree of a model file as an SVG file."""
+    """Write the tree of a model as an SVG file."""
     from baytree.rendering.tree_drawing import to_svg
     from baytree.summary.tree import BayesTreeSummary, TreeSummary
 
     summary = predictor.model.summary(predictor.schema)
     if not isinstance(summary, TreeSummary | BayesTreeSummary):
-        raise click.UsageError(f"{model} holds a {predictor.name}, which is no tree; baytree report draws any model")
+        raise click.UsageError(f"{model} contains a {predictor.name}, which is not a tree; baytree report shows any model")
     from baytree.tree.inspection.node_records import draw as drawing
 
     tree = predictor.model.tree if isinstance(summary, BayesTreeSummary) else predictor.model
@@ -114,7 +120,7 @@ def draw(predictor: Predictor, model: Path, output: Path) -> None:
 
 
 def probability_bars(belief: dict[Any, float]) -> str:
-    """The probabilities as bars, the largest first.
+    """Return the probabilities as a bar chart, largest first.
 
     >>> print(probability_bars({"yes": 0.75, "no": 0.25}))
       yes   75 % ██████████████████████
@@ -127,7 +133,7 @@ def probability_bars(belief: dict[Any, float]) -> str:
 
 
 def _costs(given: tuple[str, ...], columns: Sequence[str]) -> dict[str, float]:
-    """What was typed as COLUMN=N; a name may have signs of equality of its own."""
+    """Parse costs given as COLUMN=N; the name may contain equals signs."""
     costs = {}
     for each in given:
         name, _, cost = each.rpartition("=")
@@ -136,11 +142,11 @@ def _costs(given: tuple[str, ...], columns: Sequence[str]) -> dict[str, float]:
         try:
             costs[name] = float(cost)
         except ValueError:
-            raise click.UsageError(f"--cost {each!r}: {cost!r} is no number") from None
+            raise click.UsageError(f"--cost {each!r}: {cost!r} is not a number") from None
     return costs
 
 
-def _in_words(question: Question) -> str:
+def _question_text(question: Question) -> str:
     cost = "" if question.cost is None else f" for a cost of {question.cost:g}"
     head = f"What is {escaped(question.column)}?  ({question.gain:.2f} bits{cost})"
     return "\n".join([head, *(f"   {k}) {_choice(choice, question.unit)}" for k, choice in enumerate(question.choices, 1))])
@@ -157,8 +163,8 @@ def _choice(choice: Any, unit: str | None) -> str:
     return f"above {low}" if high is None else f"{low} to {high}"
 
 
-def _answered(talk: Interview, question: Question) -> bool:
-    """Asks until there is an answer; False where the game is over."""
+def _prompt_answer(talk: Interview, question: Question) -> bool:
+    """Prompt until there is a valid answer; return False if the user quits."""
     while True:
         word = click.prompt("  ", prompt_suffix="> ", default="?", show_default=False).strip()
         if word == "quit":
@@ -175,14 +181,14 @@ def _answered(talk: Interview, question: Question) -> bool:
 
 
 def _read(word: str, question: Question) -> Any:
-    """What was typed: a level, the number of a choice, a number, a range, or nothing known."""
+    """Parse an answer: a level, the number of a choice, a number, a range, or unknown."""
     if word in ("", "?"):
         return None
     is_number = question.kind == "numeric"
-    place = word.removesuffix(")")
-    is_place = place.isdigit() and 1 <= int(place) <= len(question.choices)
-    if is_place and (word != place or not (is_number or word in map(str, question.choices))):
-        return question.choices[int(place) - 1]
+    index = word.removesuffix(")")
+    is_index = index.isdigit() and 1 <= int(index) <= len(question.choices)
+    if is_index and (word != index or not (is_number or word in map(str, question.choices))):
+        return question.choices[int(index) - 1]
     if is_number and ".." in word:
         low, _, high = word.partition("..")
         return (low.strip() or None, high.strip() or None)

@@ -1,1 +1,1 @@
-"""Every family of models on the same folds of one table, and the simplest that is as good as the best."""
+"""Comparison of models on the same folds, with a recommendation: `baytree.compare` and `baytree.compare_assumptions`."""

@@ -1,4 +1,8 @@
-"""Naive Bayes, discriminant analysis and logistic regression side by side: what each assumes, and what that costs."""
+"""Comparison of generative and discriminative classifiers: naive Bayes, discriminant analysis and logistic regression.
+
+`compare_assumptions` shows for each model what it assumes, its number of parameters, its fit time and its cross-validated
+scores.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from baytree.model_selection.cross_validate import cross_validate
 
 _GENERATIVE, _DISCRIMINATIVE = "generative", "discriminative"
 
-# What each model is, and what it takes for granted.
+# Type of learning and assumption of each model.
 KINDS = {
     NaiveBayesClassifier: (_GENERATIVE, "columns independent within each class"),
     LinearDiscriminantAnalysis: (_GENERATIVE, "normal columns, one covariance for all classes"),
@@ -30,7 +34,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Assumption:
-    """One model: how it learns, what it assumes, how many numbers it learns, how long it takes, how well it answers."""
+    """One model of the comparison: its type, assumption, number of parameters, fit time and cross-validated scores."""
 
     model: str
     learns: str
@@ -43,12 +47,12 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """The models side by side; prints as a table."""
+    """Result of `compare_assumptions`, one row per model; prints as a table."""
 
     rows: tuple[Assumption, ...]
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict per model."""
+        """Return one dict per model."""
         return [asdict(row) for row in self.rows]
 
     def __str__(self) -> str:
@@ -57,24 +61,24 @@ class Assumptions:
 
 
 def compare_assumptions(frame: FrameLike, target: TargetLike, *, cv: CV = 10) -> Assumptions:
-    """Generative and discriminative classifiers on one table: parameters, time, held-out accuracy and log loss.
+    """Compare generative and discriminative classifiers on one table: parameters, time, held-out accuracy and log loss.
 
-    A generative model describes the columns of each class, P(x | class), and turns them around by Bayes' rule; it learns in
-    one read, from few rows, and is wrong where its description is. A discriminative one models P(class | x) alone.
+    A generative model estimates P(x | class) and applies Bayes' rule; it trains in one pass, needs few rows, and is biased
+    if its assumption is wrong. A discriminative model estimates P(class | x) directly.
 
     Parameters
     ----------
     frame : data frame, dict of columns, or array
-        The table, with its target column or without it.
+        The table, with or without its target column.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     cv : int, "loo", float, splitter, or list of (train, test)
         The folds, as in `cross_validate`.
 
     Returns
     -------
     Assumptions
-        Prints as a table; `rows` and `to_dicts` give it.
+        Prints as a table; see also `rows` and `to_dicts`.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def compare_assumptions(frame: FrameLike, target: TargetLike, *, cv: CV = 10) ->
 
 
 def parameters_of(kind: type, schema: Schema, n_features: int) -> int:
-    """How many free numbers a model of this kind learns from a table of this schema."""
+    """Return the number of free parameters of a model of class `kind` on a table of this schema."""
     k, p = len(schema.classes), n_features
     if kind is LogisticRegression:
         return (k - 1) * (p + 1)
@@ -102,7 +106,7 @@ def _of_column(column: Any) -> int:
 
 
 def _assumption(kind: type, frame: FrameLike, target: TargetLike, cv: CV) -> Assumption:
-    with _warnings.capture():  # collinear columns are told by fit; here they are only compared
+    with _warnings.capture():  # fit warns about collinear columns, which is no news in a comparison
         start = time.perf_counter()
         fitted = kind().fit(frame, target)
         seconds = time.perf_counter() - start

@@ -1,4 +1,8 @@
-"""Who takes part: every family with settings that suit a raw table."""
+"""Candidate models of a comparison: which model families take part, with settings that suit a raw table.
+
+`participants` builds the candidates and gives a reason for each family that is left out: it cannot handle the columns
+(`OBSTACLES`) or would take too long (`BURDENS`).
+"""
 
 from __future__ import annotations
 
@@ -12,28 +16,29 @@ from baytree.model_selection.problem import SupervisedProblem
 
 
 class CandidateModel(NamedTuple):
-    """A model that takes part: its short name, its name in the leaderboard, and an unfitted estimator."""
+    """A model of the comparison: its short name, its name in the leaderboard, and an unfitted estimator."""
 
     short: str
     name: str
     estimator: EstimatorLike
-    effort: float = 1.0  # of one fold beside the others, for the time that is left
-    takes_text: bool = True  # as far as is known
+    effort: float = 1.0  # relative cost of one fold, for the estimate of the remaining time
+    takes_text: bool = True  # True if unknown
 
 
 def participants(problem: SupervisedProblem, models: Any = None) -> tuple[list[CandidateModel], list[tuple[str, str]]]:
-    """Those that take part, and the others with the reason; `models` are short names, or estimators by name.
+    """Return the candidates, and the name and reason of each family that is left out.
 
-    What would take too long is left out too, but tried where it is asked for by name.
+    `models` are short names, estimators, or a dict of estimators by name. A family that would take too long is left out
+    only if it was not named in `models`.
     """
     if isinstance(models, Mapping):
         return [CandidateModel(name, name, estimator) for name, estimator in models.items()], []
     families = FAMILIES[CLASSIFICATION if problem.is_classification else REGRESSION]
     usual = [short for short, family in families.items() if family.competes]
     chosen = usual if models is None else _named(models, families)
-    there = [_own(m) if not isinstance(m, str) else _made(m, families[m]) for m in chosen]
-    skipped = {c.name: reason for c in there if (reason := _reason(c, problem, is_named=models is not None))}
-    return [c for c in there if c.name not in skipped], list(skipped.items())
+    candidates = [_from_estimator(m) if not isinstance(m, str) else _from_family(m, families[m]) for m in chosen]
+    skipped = {c.name: reason for c in candidates if (reason := _reason(c, problem, is_named=models is not None))}
+    return [c for c in candidates if c.name not in skipped], list(skipped.items())
 
 
 def _named(models: Iterable[Any], families: Mapping[str, ModelFamily]) -> list[Any]:
@@ -44,16 +49,16 @@ def _named(models: Iterable[Any], families: Mapping[str, ModelFamily]) -> list[A
     return chosen
 
 
-def _made(short: str, family: ModelFamily) -> CandidateModel:
+def _from_family(short: str, family: ModelFamily) -> CandidateModel:
     return CandidateModel(short, family.name, family.made(), family.effort, family.takes_text)
 
 
-def _own(estimator: EstimatorLike) -> CandidateModel:
+def _from_estimator(estimator: EstimatorLike) -> CandidateModel:
     name = type(estimator).__name__
     return CandidateModel(name, name, estimator)
 
 
-# --- why a family does not take part: "" where it does ------------------------------------------------------------------
+# --- reasons why a family is left out; "" if it takes part -------------------------------------------------------------
 
 
 def _reason(participant: CandidateModel, problem: SupervisedProblem, is_named: bool) -> str:
@@ -70,49 +75,51 @@ def _not_only_levels(problem: SupervisedProblem) -> str:
     numeric = [column.name for column in problem.schema if column.kind in (Kind.NUMERIC, Kind.TEXT)]
     if numeric:
         return f"column {numeric[0]!r} is not nominal"
-    unknown = [name for name, share in problem.missing.items() if share]
-    return f"column {unknown[0]!r} has missing values" if unknown else ""
+    incomplete = [name for name, proportion in problem.missing.items() if proportion]
+    return f"column {incomplete[0]!r} has missing values" if incomplete else ""
 
 
 def _text(problem: SupervisedProblem) -> str:
     names = [column.name for column in problem.schema if column.kind is Kind.TEXT]
-    return f"column {names[0]!r} is text, which only naive Bayes and logistic regression take" if names else ""
+    return f"column {names[0]!r} is text, which only naive Bayes and logistic regression support" if names else ""
 
 
-MOST_FEATURES = 700  # whose scatter is still quickly decomposed
+MOST_FEATURES = 700  # features whose scatter matrix is still quickly decomposed
 
-MOST_WORK = 3e9  # multiplications of one Newton step: the curvature, rows × weights², and solving with it
+MOST_WORK = 3e9  # multiplications of one Newton step: the Hessian, rows × weights², and solving with it
 
-MOST_KNOTS = 20_000_000  # rows × features: half a minute for each fold
+MOST_KNOTS = 20_000_000  # rows × features: half a minute per fold
 
-FEWEST_PER_CLASS = 3  # rows; below, the classes are nearly separable and the weights without end
+FEWEST_PER_CLASS = 3  # rows; with fewer, the classes are nearly separable and the weights diverge
 
 
 def _wide_scatter(problem: SupervisedProblem) -> str:
     n = _n_features(problem)
-    return f"{n:,} numbers and levels would take long; name it in models to try it" if n > MOST_FEATURES else ""
+    return f"{n:,} features would take long; name the model in models to include it" if n > MOST_FEATURES else ""
 
 
 def _many_weights(problem: SupervisedProblem) -> str:
     if any(column.kind is Kind.TEXT for column in problem.schema):
-        return ""  # words are sparse
+        return ""  # word counts are sparse
     n_classes = len(problem.classes) if problem.is_classification else 1
     n = _n_features(problem) * (n_classes if n_classes > 2 else 1)
     is_long = (len(problem) + 3 * n) * n**2 > MOST_WORK or len(problem) < FEWEST_PER_CLASS * n_classes
-    return f"{n:,} weights for {len(problem):,} rows would take long; name it in models to try it" if is_long else ""
+    return (
+        f"{n:,} weights for {len(problem):,} rows would take long; name the model in models to include it" if is_long else ""
+    )
 
 
 def _n_features(problem: SupervisedProblem) -> int:
-    """How many features the columns become: numbers, levels but the first, and marks of what is missing."""
+    """Return the number of features of the design: numbers, levels except the first, and missing indicators."""
     own = sum(max(len(column.levels) - 1, 1) for column in problem.schema)
-    return own + sum(share > 0 for share in problem.missing.values())
+    return own + sum(proportion > 0 for proportion in problem.missing.values())
 
 
 def _many_knots(problem: SupervisedProblem) -> str:
     n = _n_features(problem)
     is_long = len(problem) * n > MOST_KNOTS
     return (
-        f"knots of {n:,} numbers and levels in {len(problem):,} rows would take long; name it in models to try it"
+        f"{n:,} features with knots at {len(problem):,} rows would take long; name the model in models to include it"
         if is_long
         else ""
     )

@@ -1,4 +1,7 @@
-"""One call that tries every family of models on the same folds of a table."""
+"""Comparison of model families by cross-validation on the same folds: `baytree.compare`.
+
+Checks the request, builds the folds and the candidates, and runs them with `FoldTasks`; the result is a `Comparison`.
+"""
 
 from __future__ import annotations
 
@@ -36,53 +39,53 @@ def compare(
     n_jobs: int | None = None,
     progress: Callable[[Progress], Any] | None = None,
 ) -> Comparison:
-    """Every family of models on the same folds of a table; the simplest that is as good as the best is recommended.
+    """Cross-validate every model family on the same folds and recommend the simplest model that is as good as the best.
 
-    As good as the best is a model whose score is within one standard error of the best one's on the same folds, and whose
-    accuracy is at most 0.01 lower. Models that choose a setting by cross-validation do so inside each fold, so their
-    scores are honest. Ctrl-C keeps the models that are finished.
+    A model is as good as the best if its score is within one standard error of the best score on the same folds and its
+    accuracy is at most 0.01 lower. Models that tune a setting by cross-validation do so inside each fold, so their
+    scores are not optimistic. Ctrl-C keeps the models that are finished.
 
     Parameters
     ----------
     frame : data frame, dict of columns, or array
-        The table, with its target column or without it.
+        The table, with or without its target column.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     models : str, list or dict, optional
         Short names such as "c45,cart,nb", a list of them or of estimators, or estimators by name; by default all
-        that take the table's kinds of columns, but those whose weights would take very long.
+        families that support the kinds of the columns, except those that would take very long.
     cv : int, "loo", float, splitter, or list of (train, test)
         The folds, as in `cross_validate`.
     by : {"brier", "log_loss", "accuracy", "auc", "cost"} or {"squared_error", "absolute_error"}, optional
-        The score by which models are judged: by default the Brier score, which rewards true probabilities, the expected
-        cost where costs are given, or the squared error of numbers.
+        Score by which models are ranked: by default the Brier score, which rewards calibrated probabilities, the expected
+        cost if `costs` are given, or the squared error for numbers.
     costs : matrix or dict of dicts, optional
-        What predicting one class costs when another is true, as in trees; each model then answers the class of least
+        Cost of predicting one class if another is true, as in trees; each model then predicts the class of minimum
         expected cost.
     repeats : int, optional
-        How often the rows are dealt to folds anew, where `cv` is a number: by default 3 times below 200 rows, twice below
-        500, else once.
+        Number of repetitions of the cross-validation, if `cv` is a number: by default 3 below 200 rows, 2 below 500,
+        else 1.
     groups : array, optional
-        Rows of one group stay together.
+        Group of each row; rows of one group stay in one fold.
     sample_weight : array or str, optional
-        What each row counts for, in learning and in scoring, or the name of the column that says so.
+        Weight of each row in training and scoring, or the name of the column of weights.
     task : {"classification", "regression"}, optional
-        What the target is. Where it is not said, words, truth values and at most 20 different whole numbers are
-        classes, all other numbers a regression.
+        Type of the target. By default strings, booleans and at most 20 distinct whole numbers are classes; all other
+        numbers are a regression target.
     schema : dict or Schema, optional
-        What columns are, where that should not be inferred, as in every estimator.
+        Kinds of columns that should not be inferred, as in every estimator.
     random_state : int
-        The seed that shuffles the rows.
+        Seed for shuffling the rows.
     n_jobs : int, optional
-        How many threads share the folds; all cores by default. Their number changes no result.
+        Number of threads; all cores by default. Does not change the result.
     progress : function, optional
         Called with a `Progress` after each fold of each model.
 
     Returns
     -------
     Comparison
-        Prints as a leaderboard; `best` and `recommended` are models learnt from all rows, `models` all of them by their
-        short names; `advice` says how each stands beside the best; `to_frame`, `to_dict`, `to_json` and `plot` give the
+        Prints as a leaderboard; `best` and `recommended` are models fitted to all rows, `models` holds all of them by
+        short name; `advice` compares each model with the best; `to_frame`, `to_dict`, `to_json` and `plot` return the
         scores.
 
     Examples
@@ -95,22 +98,23 @@ def compare(
     problem = SupervisedProblem.of(frame, target, task, schema, sample_weight)
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
-    there, skipped = participants(problem, models)
-    judged = criterion(by, problem, costs, [participant.estimator for participant in there])
+    candidates, skipped = participants(problem, models)
+    judging = criterion(by, problem, costs, [participant.estimator for participant in candidates])
     folds = _folds(problem, cv, groups, random_state, repeats)
-    refuse_single_rows(judged, folds)
-    return FoldTasks(problem, folds, progress, n_jobs).run(there, skipped, judged, cautions(problem, folds, task))
+    refuse_single_rows(judging, folds)
+    return FoldTasks(problem, folds, progress, n_jobs).run(candidates, skipped, judging, cautions(problem, folds, task))
 
 
 FEWEST_ROWS = 4
 
 FEW_ROWS = 50
 
-REPEATS = ((200, 3), (500, 2))  # below so many rows folds are dealt so often: the advice hangs on one deal's luck
+# (rows below which, number of repeats): with few rows the recommendation depends on the random folds
+REPEATS = ((200, 3), (500, 2))
 
 
 def repeats_for(n_rows: int) -> int:
-    """How often a table of so many rows is dealt to folds.
+    """Return the default number of repetitions of the cross-validation.
 
     >>> [repeats_for(n) for n in (100, 199, 200, 500)]
     [3, 3, 2, 1]
@@ -119,20 +123,20 @@ def repeats_for(n_rows: int) -> int:
 
 
 def cautions(problem: SupervisedProblem, folds: Folds, task: str | None) -> tuple[str, ...]:
-    """What a reader must know before trusting the scores: a target that could be meant otherwise, and what is scarce."""
-    said = []
+    """Return warnings about the scores: an ambiguous target type, few rows, rare classes."""
+    messages = []
     if task is None and problem.is_classification and not isinstance(problem.classes.tolist()[0], (str, bool)):
-        said.append(
-            f"{problem.name} holds {len(problem.classes)} different whole numbers (20 at most), so they are taken as "
+        messages.append(
+            f"{problem.name} has {len(problem.classes)} distinct whole numbers (at most 20), so they are treated as "
             "classes; with task regression the number itself would be predicted"
         )
     if len(problem) < FEW_ROWS:
-        said.append(f"{len(problem)} rows are few: the intervals are wide, and what is best may be so by chance")
+        messages.append(f"only {len(problem)} rows: the intervals are wide, and the ranking may be due to chance")
     rare = _rare_classes(problem, round(len(problem) / len(folds.parts[0].test)))
     if rare:
         names = ", ".join(f"{label} ({n})" for label, n in rare[:3]) + (", …" if len(rare) > 3 else "")
-        said.append(f"classes with fewer rows than there are folds are learnt or asked for in some folds only: {names}")
-    return tuple(said)
+        messages.append(f"classes with fewer rows than folds are missing from some training or test folds: {names}")
+    return tuple(messages)
 
 
 def _folds(problem: SupervisedProblem, cv: CV, groups: ArrayLike | None, seed: int, repeats: int | None) -> Folds:
@@ -153,11 +157,11 @@ def _rare_classes(problem: SupervisedProblem, n_folds: int) -> list[tuple[Any, i
 
 def _refuse_pointless(problem: SupervisedProblem) -> None:
     if len(problem) < FEWEST_ROWS:
-        raise ValueError(f"{len(problem)} rows are too few to keep some back and compare; give at least {FEWEST_ROWS}")
+        raise ValueError(f"{len(problem)} rows are too few for cross-validation; give at least {FEWEST_ROWS}")
     if not len(problem.schema):
         names = ", ".join(map(repr, problem.schema.left_out))
-        raise ValueError(f"nothing to learn from: {names} only identify rows; declare one nominal or text to keep it")
-    different = np.unique(problem.label.values)
-    if len(different) < 2:
-        only = problem.classes.tolist()[0] if problem.is_classification else float(different[0])
+        raise ValueError(f"no column to learn from: {names} only identify rows; declare one nominal or text to keep it")
+    distinct = np.unique(problem.label.values)
+    if len(distinct) < 2:
+        only = problem.classes.tolist()[0] if problem.is_classification else float(distinct[0])
         raise ValueError(f"the target {problem.name!r} is {only!r} in every row: there is nothing to predict")

@@ -1,4 +1,7 @@
-"""A model that took part in a comparison: its answers, what was learnt from all rows, and how much there is to read."""
+"""Entries of a leaderboard: the cross-validation of a model, the model fitted to all rows, and its size.
+
+`Size` counts the numbers that a reader of the model has to look at, which breaks ties between equally good models.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,26 @@ from baytree.model_selection.result import CrossValidation
 
 
 class Size(NamedTuple):
-    """How much there is to read in a model, and in which words to say it."""
+    """Number of numbers that a reader of the model has to look at, and its description."""
 
     numbers: int
     words: str
 
     @classmethod
     def of(cls, estimator: EstimatorLike) -> Size:
-        """Rules and their conditions, nodes, weights that are not 0, coefficients and hinges of terms, or all numbers."""
+        """Count rules and conditions, nodes, nonzero weights, coefficients and hinges of terms, or all numbers."""
         if getattr(estimator, "rules_", ()):
-            sets = estimator.rules_
-            rules, asked = sum(map(len, sets)), sum(len(rule.asked) for each in sets for rule in each)
-            return cls(rules + asked, _counted(rules, "rule", "rules"))
+            rule_sets = estimator.rules_
+            rules, conditions = sum(map(len, rule_sets)), sum(len(rule.asked) for each in rule_sets for rule in each)
+            return cls(rules + conditions, _counted(rules, "rule", "rules"))
         if hasattr(estimator, "n_leaves_"):
             n, models = int(estimator.n_leaves_), getattr(estimator, "naive_bayes_", None)
-            if models:  # of all that there is to read, a tree is the smaller part
+            if models:  # the naive Bayes models in the leaves are larger than the tree
                 numbers = int(estimator.n_nodes_) + _numbers(estimator.model_.models)
                 return cls(numbers, _counted(numbers, "number", "numbers"))
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), _counted(n, "leaf", "leaves"))
         if hasattr(estimator, "coef_"):
-            coefficients = np.atleast_2d(estimator.coef_)  # of numbers there is one row
+            coefficients = np.atleast_2d(estimator.coef_)  # one row for regression
             n = _weights(coefficients) + (1 if len(coefficients) <= 2 else len(coefficients))
             return cls(n, _counted(n, "weight", "weights"))
         if hasattr(estimator, "terms"):
@@ -43,7 +46,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the leaderboard: the model's answers in every fold, and the model learnt from all rows."""
+    """One line of the leaderboard: the cross-validated predictions of a model, and the model fitted to all rows."""
 
     short: str
     name: str
@@ -53,7 +56,7 @@ class Entry:
 
 
 def ordered(entries: list[Entry], metric: str) -> tuple[Entry, ...]:
-    """Entries from the best mean score down; equals by size, and at the end those without a score."""
+    """Return the entries sorted by mean loss, then size and name; entries without a score come last."""
     return tuple(sorted(entries, key=lambda each: (mean_loss(each.validation.losses(metric)), each.size.numbers, each.name)))
 
 
@@ -64,7 +67,7 @@ def _of_terms(terms: list[dict[str, Any]]) -> Size:
 
 
 def _counted(n: int, one: str, several: str) -> str:
-    """How many of what: thousands where a column of the leaderboard has no room for all digits.
+    """Return a count with its noun, in thousands from 10,000 on, because the column of the leaderboard is narrow.
 
     >>> _counted(1, "leaf", "leaves"), _counted(9_876, "number", "numbers"), _counted(30_187, "number", "numbers")
     ('1 leaf', '9,876 numbers', '30k numbers')
@@ -73,13 +76,13 @@ def _counted(n: int, one: str, several: str) -> str:
 
 
 def _weights(coefficients: np.ndarray) -> int:
-    """The weights that are not 0; of two classes only the difference counts."""
+    """Return the number of nonzero weights; for two classes, of their differences."""
     own = coefficients[1] - coefficients[0] if len(coefficients) == 2 else coefficients
     return int(np.count_nonzero(own))
 
 
 def _numbers(record: Any) -> int:
-    """How many numbers a record of arrays holds."""
+    """Return the number of numbers in a nested record of arrays."""
     if isinstance(record, np.ndarray):
         return int(record.size)
     if isinstance(record, (tuple, list)):

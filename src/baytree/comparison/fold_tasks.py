@@ -1,6 +1,7 @@
-"""A comparison under way: every participant's folds as pieces of work that threads take in order.
+"""Execution of a comparison: the folds of every candidate model as tasks of a thread pool.
 
-Pieces of work that several models do together, because they begin alike.
+Candidates whose first stages are equal are grouped: one task fits all of them on a fold, so that the shared stages are
+computed once (`SharedStages`). `FoldTasks.run` submits all tasks, reports progress and builds the `Comparison`.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from baytree.model_selection.trials import FoldPrediction, Task, beginning, fit_
 from baytree.parallel import threads
 from baytree.parallel.blas import one_blas_thread
 
-Skipped = list[tuple[str, str]]  # names and reasons
+Skipped = list[tuple[str, str]]  # (name, reason)
 
 
 class Progress(NamedTuple):
-    """How far a comparison is: what is being learnt, how much is done, and the seconds that are left at this pace."""
+    """Progress of a comparison: the current model, completed and total steps, and the estimated seconds left."""
 
     name: str
     done: int
@@ -39,7 +40,7 @@ class Progress(NamedTuple):
 
 
 class FoldTasks:
-    """A comparison under way: pieces of work that threads take in order, and what has come of them."""
+    """Runs the tasks of a comparison in threads and collects their results."""
 
     def __init__(self, problem: SupervisedProblem, folds: Folds, tell: Callable[[Progress], Any] | None, n_jobs: int | None):
         self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads.count(n_jobs)
@@ -48,12 +49,12 @@ class FoldTasks:
     def run(
         self, there: list[CandidateModel], skipped: Skipped, judged: JudgingCriterion, cautions: tuple[str, ...] = ()
     ) -> Comparison:
-        """Lets everybody run; an interrupt ends the comparison, and whoever has finished stays."""
+        """Run all candidates and return the comparison; after an interrupt, only candidates that are finished are kept."""
         runs: list[CandidateRun] = []
         failed: Skipped = []
         is_interrupted = False
         try:
-            with one_blas_thread(), _warnings.capture():  # warnings are for those who fit one model
+            with one_blas_thread(), _warnings.capture():  # warnings concern users who fit a single model
                 self._follow(there, runs, failed)
         except KeyboardInterrupt:
             is_interrupted = True
@@ -63,12 +64,12 @@ class FoldTasks:
             raise KeyboardInterrupt
         if not entries:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in [*skipped, *failed])
-            raise ValueError(f"no model could be learnt ({reasons})")
-        bar = self._validation("always the same", trials_of_the_baseline(self._problem, self._folds.parts), judged)
-        return Comparison(ordered(entries, judged.metric), judged, bar, (*skipped, *failed), is_interrupted, cautions)
+            raise ValueError(f"no model could be fitted ({reasons})")
+        baseline = self._validation("always the same", trials_of_the_baseline(self._problem, self._folds.parts), judged)
+        return Comparison(ordered(entries, judged.metric), judged, baseline, (*skipped, *failed), is_interrupted, cautions)
 
     def _follow(self, there: list[CandidateModel], runs: list[CandidateRun], failed: Skipped) -> None:
-        """Begins every run, and waits until each has finished."""
+        """Submit every candidate, and wait until each has finished."""
         for group in groups(there, self._problem):
             runs += self._begun(group, failed)
         self._lap = ProgressState(sum(run.steps * run.participant.effort for run in runs), sum(run.steps for run in runs))
@@ -76,40 +77,42 @@ class FoldTasks:
             failed += self._followed(run)
 
     def _begun(self, group: list[CandidateModel], failed: Skipped) -> list[CandidateRun]:
-        """The folds of participants that begin alike, and at the end all rows, waiting for a thread."""
-        work: list[tuple[CandidateModel, list[Task]]] = []
+        """Submit the folds of candidates with equal first stages, and then the fit to all rows."""
+        prepared: list[tuple[CandidateModel, list[Task]]] = []
         for participant in group:
             try:
-                work.append((participant, tasks(participant.estimator, self._problem, self._folds.parts)))
-            except Exception as error:  # parameters that are refused before anything is learnt
+                prepared.append((participant, tasks(participant.estimator, self._problem, self._folds.parts)))
+            except Exception as error:  # parameters that are refused before the fit
                 failed.append((participant.name, _reason(error)))
-        answers = [self._submitted(together) for together in zip(*(own for _, own in work), strict=True)]
-        whole = self._submitted([partial(fit_all_rows, each.estimator, self._problem) for each, _ in work])
-        shares = [[TaskResult(future, k) for future in (*answers, whole)] for k in range(len(work))]
-        steps, is_alone = len(self._folds.parts) + 1, len(work) == 1
-        return [CandidateRun(each, own[:-1], own[-1], steps, is_alone) for (each, _), own in zip(work, shares, strict=True)]
+        fold_futures = [self._submitted(together) for together in zip(*(own for _, own in prepared), strict=True)]
+        whole = self._submitted([partial(fit_all_rows, each.estimator, self._problem) for each, _ in prepared])
+        results = [[TaskResult(future, k) for future in (*fold_futures, whole)] for k in range(len(prepared))]
+        steps, is_alone = len(self._folds.parts) + 1, len(prepared) == 1
+        return [
+            CandidateRun(each, own[:-1], own[-1], steps, is_alone) for (each, _), own in zip(prepared, results, strict=True)
+        ]
 
     def _submitted(self, works: Sequence[Work]) -> Future:
         return threads.submit(outcomes, works, self._n_threads)
 
     def _followed(self, run: CandidateRun) -> Skipped:
-        """Waits until a participant has finished, and tells each step; its name and the reason where it cannot finish."""
+        """Wait for a candidate and report each step; return its name and the reason if it failed."""
         self._report(run.participant.name)
         try:
-            for share in run.answers:
-                self._step(run, len(share.result()))
+            for task in run.answers:
+                self._step(run, len(task.result()))
             run.whole.result()
             self._step(run, 1)
-        except Exception as error:  # one family's failure must not cost the others their results
+        except Exception as error:  # the failure of one candidate must not stop the others
             run.cancel()
             self._lap = self._lap.without(run)
             return [(run.participant.name, _reason(error))]
         return []
 
     def _entry(self, run: CandidateRun, judged: JudgingCriterion) -> Entry:
-        answered = (trial for share in run.answers for trial in share.result())
+        predictions = (trial for task in run.answers for trial in task.result())
         fitted = run.whole.result()
-        validation = self._validation(run.participant.name, answered, judged)
+        validation = self._validation(run.participant.name, predictions, judged)
         return Entry(run.participant.short, run.participant.name, validation, fitted, Size.of(fitted))
 
     def _validation(self, name: str, answered: Iterable[FoldPrediction], judged: JudgingCriterion) -> CrossValidation:
@@ -128,7 +131,7 @@ class FoldTasks:
 
 @dataclass
 class CandidateRun:
-    """One participant's work: its folds, all rows, and how many steps of it have been told."""
+    """Tasks of one candidate: its folds, the fit to all rows, and the number of reported steps."""
 
     participant: CandidateModel
     answers: list[TaskResult]
@@ -139,22 +142,22 @@ class CandidateRun:
 
     @property
     def futures(self) -> list[Future]:
-        """All of the work."""
-        return [share.future for share in (*self.answers, self.whole)]
+        """All futures of the candidate."""
+        return [task.future for task in (*self.answers, self.whole)]
 
     @property
     def is_finished(self) -> bool:
-        """Whether all of the work is done, and well."""
-        return all(share.is_finished for share in (*self.answers, self.whole))
+        """Whether all tasks have succeeded."""
+        return all(task.is_finished for task in (*self.answers, self.whole))
 
     def cancel(self) -> None:
-        """Gives up what has not begun, where no other model waits for it."""
+        """Cancel tasks that have not started, unless other candidates share them."""
         for future in self.futures if self.is_alone else ():
             future.cancel()
 
 
 class ProgressState(NamedTuple):
-    """How much work there is and how much is done, in steps and in efforts."""
+    """Amount of work, in steps and weighted by effort: total and done."""
 
     effort: float = 1.0
     total: int = 0
@@ -163,57 +166,58 @@ class ProgressState(NamedTuple):
 
     @property
     def left(self) -> float:
-        """The work that is left, as a multiple of what is done."""
+        """Remaining work as a multiple of the completed work."""
         return max(self.effort - self.spent, 0.0) / self.spent if 0 < self.done < self.total else 0.0
 
     def further(self, n: int, effort: float) -> ProgressState:
-        """After so many steps more of some effort each."""
+        """Return the state after `n` more steps of this effort."""
         return self._replace(done=self.done + n, spent=self.spent + n * effort)
 
     def without(self, run: CandidateRun) -> ProgressState:
-        """When the rest of a run is given up."""
-        gone = run.steps - run.told
-        return self._replace(total=self.total - gone, effort=self.effort - gone * run.participant.effort)
+        """Return the state without the remaining steps of a run that failed."""
+        remaining = run.steps - run.told
+        return self._replace(total=self.total - remaining, effort=self.effort - remaining * run.participant.effort)
 
 
 def _reason(error: Exception) -> str:
     is_refusal = isinstance(error, (ValueError, NotImplementedError, ArithmeticError)) and str(error)
-    return str(error) if is_refusal else f"it failed: {type(error).__name__} {error}"
+    return str(error) if is_refusal else f"failed with {type(error).__name__}: {error}"
 
 
-Work = Callable[[SharedStages], Any]  # of one model on some rows, given the steps that others have taken on them
+# fits one model to some rows, given the stages that earlier models have computed on them
+Work = Callable[[SharedStages], Any]
 
 
 def groups(there: Sequence[CandidateModel], problem: SupervisedProblem) -> Iterator[list[CandidateModel]]:
-    """Neighbours that begin alike, in their order; the others are alone."""
-    begun: list[Any] = [_beginning(participant, problem) for participant in there]
-    place = [k if begun[k] is None else begun.index(begun[k]) for k in range(len(begun))]
-    for _, own in groupby(range(len(there)), key=lambda k: place[k]):
+    """Yield runs of consecutive candidates with equal first stages, in order; all others are alone."""
+    keys: list[Any] = [_beginning(participant, problem) for participant in there]
+    first = [k if keys[k] is None else keys.index(keys[k]) for k in range(len(keys))]
+    for _, own in groupby(range(len(there)), key=lambda k: first[k]):
         yield [there[k] for k in own]
 
 
 def outcomes(works: Sequence[Work]) -> list[Any]:
-    """What each of the works on the same rows gives, or the error in its way: one must not cost the others their results."""
-    steps = SharedStages()
-    return [_outcome(work, steps) for work in works]
+    """Run all tasks on the same rows; return the result or the exception of each, so that one failure stops no other."""
+    stages = SharedStages()
+    return [_outcome(work, stages) for work in works]
 
 
 class TaskResult(NamedTuple):
-    """What one model gets of a piece of work."""
+    """Result of one model in a task that several models share."""
 
-    future: Future  # of outcomes
+    future: Future  # list of results or exceptions, one per model
     place: int
 
     def result(self) -> Any:
-        """What the work gave; its warnings are for those who fit one model, not for those who compare many."""
-        done, _ = self.future.result()
-        if isinstance(done[self.place], Exception):
-            raise done[self.place]
-        return done[self.place]
+        """Return the result or raise the exception; warnings of the fit are dropped."""
+        results, _ = self.future.result()
+        if isinstance(results[self.place], Exception):
+            raise results[self.place]
+        return results[self.place]
 
     @property
     def is_finished(self) -> bool:
-        """Whether the work is done, and well."""
+        """Whether the task has succeeded."""
         if not self.future.done() or self.future.cancelled() or self.future.exception() is not None:
             return False
         return not isinstance(self.future.result()[0][self.place], Exception)
@@ -222,7 +226,7 @@ class TaskResult(NamedTuple):
 def _beginning(participant: CandidateModel, problem: SupervisedProblem) -> Any:
     try:
         return beginning(participant.estimator, problem)
-    except Exception:  # what is refused is told when it begins
+    except Exception:  # the error is raised again, and reported, when the candidate is submitted
         return None
 
 

@@ -1,4 +1,4 @@
-"""The result of a comparison: who is best, who is as good, and which of them has the least to read."""
+"""Result of a comparison: the ranked models, the recommendation, and exports to text, dict, JSON, frame, plot and HTML."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ class Comparison(TextResult):
     Attributes
     ----------
     entries : tuple of Entry
-        Each model that took part, the best first: its `short` name, `name`, `validation` (every answer of every fold),
-        `fitted` (learnt from all rows) and `size`.
-    judged : Criterion
-        The score by which models are judged, and how much of what else advice may give up.
+        One entry per model, best first: its `short` name, `name`, `validation` (all out-of-fold predictions), `fitted`
+        (fitted to all rows) and `size`.
+    judged : JudgingCriterion
+        Score by which models are ranked, and how much of a second metric a simpler model may lose.
     bar : CrossValidation
-        What always answering the same would score: the largest class, or the mean, of the training rows.
+        Cross-validation of the baseline: the majority class or the mean of the training rows.
     skipped : tuple of (str, str)
-        Names of the models that did not take part, and why.
+        Name and reason of each model that was left out.
     is_interrupted : bool
         Whether Ctrl-C ended the comparison before all models were tried.
     cautions : tuple of str
-        What a reader must know before trusting the scores.
+        Warnings about the scores.
     metric : str
-        What the models are judged by, such as "Brier score".
+        Name of the score that ranks the models, such as "Brier score".
     target : str
-        The name of the target.
-    advice : Advice
-        How every model stands beside the best, in the order of `entries`, and the places of the best and the advised one.
+        Name of the target.
+    advice : Recommendation
+        Comparison of each model with the best, in the order of `entries`, and the indices of the best and recommended model.
     best : estimator
-        The model with the best mean score, learnt from all rows.
+        Model with the best mean score, fitted to all rows.
     recommended : estimator
-        The model that is advised, learnt from all rows.
+        Recommended model, fitted to all rows.
     recommendation : Entry
-        Its entry.
+        Entry of the recommended model.
     contenders : list of Entry
-        The models that are as good as the best, the best among them.
+        Entries of the models that are as good as the best, including the best.
     sentence, rule : str
-        The recommendation, and by which rule it is given, in words.
+        The recommendation, and the rule behind it, as text.
     models : dict
-        Every model, learnt from all rows, by its short name: `bt.save(found.models["cart"], "m.baytree")`.
+        All models, fitted to all rows, by short name: `bt.save(found.models["cart"], "m.baytree")`.
     """
 
     entries: tuple[Entry, ...]
@@ -71,60 +71,63 @@ class Comparison(TextResult):
 
     @property
     def metric(self) -> str:
-        """What the models are judged by."""
+        """Name of the score that ranks the models."""
         return self.judged.metric
 
     @property
     def target(self) -> str:
-        """The name of the target."""
+        """Name of the target."""
         return self.bar.label.target.name
 
     @property
     def best(self) -> Any:
-        """The model with the best mean score, learnt from all rows."""
+        """Model with the best mean score, fitted to all rows."""
         return self.entries[0].fitted
 
     @property
     def recommended(self) -> Any:
-        """The model that is advised, learnt from all rows."""
+        """Recommended model, fitted to all rows."""
         return self.recommendation.fitted
 
     @property
     def models(self) -> dict[str, Any]:
-        """Every model, learnt from all rows, by its short name."""
+        """All models, fitted to all rows, by short name."""
         return {entry.short: entry.fitted for entry in self.entries}
 
     @cached_property
     def advice(self) -> Recommendation:
-        """How every model stands beside the best, and which is advised."""
+        """Comparison of each model with the best, and the recommendation."""
         scored = [self._scored(entry.name, entry.validation, entry.size.numbers) for entry in self.entries]
-        ratio = self.bar.ratio if self.bar.is_by_fold else 0.0  # rows share nothing but the model
+        # without fold scores, single rows are paired, which share no training rows to correct for
+        ratio = self.bar.ratio if self.bar.is_by_fold else 0.0
         return recommend(scored, ratio, self.judged.limit, self._scored("", self.bar, 0))
 
     @property
     def contenders(self) -> list[Entry]:
-        """The models that are as good as the best, the best among them."""
+        """Entries of the models that are as good as the best, including the best."""
         return [entry for entry, standing in zip(self.entries, self.advice.standings, strict=True) if standing.is_as_good]
 
     @property
     def recommendation(self) -> Entry:
-        """The entry of the model that is advised."""
+        """Entry of the recommended model."""
         return self.entries[self.advice.chosen]
 
     def to_frame(self) -> Any:
-        """A data frame, one row per model, the best first.
+        """Return a data frame with one row per model, best first.
 
-        `model` and `short` are its names; then the score that is judged with the ends of its 95 % interval, `low` and
-        `high`; `worse`, by how much it is worse than the best one's, and `error`, one standard error of that; `p`,
-        one-sided, that it is as good; `lost`, how much of what is bounded it gives up; `is_contender` and, where it is
-        none, the `reason`; all other metrics; `seconds` of learning one fold; and `size`, how many numbers there are to
-        read.
+        `model` and `short` are its names; then the score that ranks models with its 95 % interval, `low` and `high`;
+        `worse`, the
+        difference from the best score, and `error`, its standard error; `p`, the one-sided p-value of being as good;
+        `lost`, the
+        loss in the bounded metric; `is_contender` and, if False, the `reason`; all other metrics; `seconds` per fold; and
+        `size`,
+        the number of numbers in the model.
         """
         rows = self._rows()
         return frame_of({name: [row[name] for row in rows] for name in rows[0]})
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: each model's scores in each fold, what was left out, and the recommendation."""
+        """Return everything as plain values: scores of each model and fold, models left out, and the recommendation."""
         each = zip(self.entries, self._rows(), strict=True)
         return {
             "target": self.target,
@@ -143,22 +146,22 @@ class Comparison(TextResult):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON; what is not defined is null."""
+        """Return `to_dict` as JSON; undefined numbers become null."""
         return json.dumps(_plain(self.to_dict()), indent=1, ensure_ascii=False, allow_nan=False)
 
     def report(self, path: str | os.PathLike = "report.html") -> Path:
-        """One self-contained HTML page: the leaderboard, and what opens below each model."""
+        """Write one self-contained HTML page: the leaderboard, with details of each model."""
         from baytree.reporting import report
 
         return report(self, path=path)
 
     def _repr_html_(self) -> str | None:
-        from baytree.reporting import notebook_view  # only a notebook asks for it
+        from baytree.reporting import notebook_view  # needed only in notebooks
 
         return notebook_view(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Each model's mean and interval; needs matplotlib."""
+        """Plot the mean and interval of each model; requires matplotlib."""
         from baytree.rendering.plots.charts import intervals
 
         mean, low, high = (np.array(part) for part in zip(*map(self.interval, self.entries), strict=True))
@@ -167,19 +170,19 @@ class Comparison(TextResult):
 
     @property
     def sentence(self) -> str:
-        """The recommendation, in words."""
+        """The recommendation, as text."""
         return words.recommendation(self)
 
     @property
     def rule(self) -> str:
-        """By which rule the advice is given, in words."""
+        """The rule behind the recommendation, as text."""
         return words.rule(self)
 
     def __str__(self) -> str:
         return words.page(self)
 
     def interval(self, entry: Entry) -> Interval:
-        """The score that a model is ranked by, and its 95 % interval."""
+        """Return the mean score of a model and its 95 % interval."""
         return entry.validation.summary(self.metric)
 
     def _scored(self, name: str, validation: CrossValidation, size: int) -> Scored:

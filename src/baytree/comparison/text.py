@@ -1,4 +1,4 @@
-"""A comparison in words: the leaderboard, what a reader must know of it, and the recommendation."""
+"""Text rendering of a comparison: title, leaderboard, notes and recommendation."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from baytree.display.terminal import aligned, escaped
 if TYPE_CHECKING:
     from baytree.comparison.leaderboard import Comparison
 
-WIDTH = 80  # of a terminal
+WIDTH = 80  # characters per line
 
-_HEADINGS = {"Brier score": "Brier", "squared error": "sq. error", "expected cost": "cost"}  # of narrow columns
+_HEADINGS = {"Brier score": "Brier", "squared error": "sq. error", "expected cost": "cost"}  # short forms for narrow columns
 
 
 def page(compared: Comparison) -> str:
-    """The leaderboard, its notes and the recommendation."""
+    """Return the leaderboard, its notes and the recommendation."""
     header, *lines = leaderboard(compared)
     table = aligned(header, lines)
     return "\n\n".join([escaped(title(compared)), table, "\n".join(notes(compared)), _wrapped(recommendation(compared))])
 
 
 def title(compared: Comparison) -> str:
-    """How many models, for what, and how the rows were dealt."""
+    """Return the number of models, the target, and how the folds were made."""
     n = len(compared.entries)
     return f"{n} model{'s' * (n != 1)} for {compared.target}: {compared.bar.how}"
 
 
 def leaderboard(compared: Comparison) -> list[list[str]]:
-    """The header, and a line for each model, the best first."""
+    """Return the header and one line per model, best first."""
     header = ["", "model", _HEADINGS.get(compared.metric, compared.metric), "worse", "±", *_beside(compared), "size"]
     return [header, *([*_line(compared, place)] for place in range(len(compared.entries)))]
 
 
 def rule(compared: Comparison) -> str:
-    """By which rule the advice is given, in a sentence."""
+    """Return the rule behind the recommendation, as a sentence."""
     units = "folds" if compared.bar.is_by_fold else "rows"
     return (
-        f"as good as the best: {compared.metric} within one standard error (±) on the same {units}, and "
-        f"{compared.judged.in_words}; the one of these with the least to read is recommended"
+        f"as good as the best: {compared.metric} within one standard error (±) of the best on the same {units}, and "
+        f"{compared.judged.in_words}; the smallest of these models is recommended"
     )
 
 
 def recommendation(compared: Comparison) -> str:
-    """The recommendation, and why."""
+    """Return the recommendation with its reason."""
     chosen, first = compared.recommendation, compared.entries[0]
     head = f"Recommended: {chosen.name} ({chosen.size.words}), with {_in_scores(compared, chosen)}."
     if not compared.advice.beats_the_bar:
         return f"{head} {_of_the_bar(compared)}"
     if len(compared.entries) == 1:
-        return f"{head} It is the only model that was tried."
+        return f"{head} It is the only model."
     if chosen is first:
         return f"{head} {_of_the_best(compared)} {_of_the_simpler(compared)}"
     return (
-        f"{head} The best, {first.name} ({first.size.words}), has {_in_scores(compared, first)}: a difference within one "
-        f"standard error, for more to read. Where the score matters more than reading, take {first.name}."
+        f"{head} The best, {first.name} ({first.size.words}), has {_in_scores(compared, first)}: the difference is within "
+        f"one standard error, and the model is larger. If the score matters more than the size, use {first.name}."
     )
 
 
@@ -69,34 +69,34 @@ def _in_scores(compared: Comparison, entry: Entry) -> str:
 
 
 def _of_the_bar(compared: Comparison) -> str:
-    """What is to be said where no model is surely better than not looking at any column."""
+    """Return the text for the case that no model is significantly better than the baseline."""
     gain = compared.advice.gain
     if gain is None or not gain.mean > ROUNDING:
-        return f"No model here beats always answering {_always(compared)}."
-    by = f"the best one gains {_score(gain.mean)} ± {_score(gain.error)}"
-    return f"No model here surely beats always answering {_always(compared)}: {by}."
+        return f"No model is better than always predicting {_always(compared)}."
+    by = f"the best gains {_score(gain.mean)} ± {_score(gain.error)}"
+    return f"No model is significantly better than always predicting {_always(compared)}; {by}."
 
 
 def _always(compared: Comparison) -> str:
     label, weight = compared.bar.label, compared.bar.weight
     if not compared.bar.is_classification:
         return f"the mean, {_score(float(np.average(label.values, weights=weight)))}"
-    shares = np.bincount(label.values, weight, len(compared.bar.classes))
+    weights = np.bincount(label.values, weight, len(compared.bar.classes))
     given = compared.judged.costs if compared.metric == "expected cost" else None
-    costs = 1 - np.eye(len(shares)) if given is None else given
-    return compared.bar.classes[int((shares @ costs).argmin())]
+    costs = 1 - np.eye(len(weights)) if given is None else given
+    return compared.bar.classes[int((weights @ costs).argmin())]
 
 
 def _of_the_best(compared: Comparison) -> str:
     scores = {compared.interval(entry).mean for entry in compared.entries}
-    return "It is the best." if len(scores) > 1 else "All models score the same."
+    return "It is the best model." if len(scores) > 1 else "All models have the same score."
 
 
 def _of_the_simpler(compared: Comparison) -> str:
-    """What can be said about the models with less to read than the best one."""
+    """Return the text about models that are smaller than the best."""
     if all(entry.size.numbers >= compared.entries[0].size.numbers for entry in compared.entries):
-        return "No other model has less to read."
-    return "No model with less to read is as good."
+        return "No other model is smaller."
+    return "No smaller model is as good."
 
 
 def _line(compared: Comparison, place: int) -> list[str]:
@@ -104,39 +104,47 @@ def _line(compared: Comparison, place: int) -> list[str]:
     digits = _common_digits(compared)
     beside = [_score(entry.validation.mean(metric)) for metric in _beside(compared)]
     worse = [_score(standing.worse, digits), _score(standing.error, digits)]
-    mark = "*" if standing.is_as_good else ""
-    return [mark, entry.name[:20], _score(entry.validation.mean(compared.metric), digits), *worse, *beside, entry.size.words]
+    marker = "*" if standing.is_as_good else ""
+    return [
+        marker,
+        entry.name[:20],
+        _score(entry.validation.mean(compared.metric), digits),
+        *worse,
+        *beside,
+        entry.size.words,
+    ]
 
 
 def _beside(compared: Comparison) -> list[str]:
-    """The metrics that are shown beside the one that is judged."""
+    """Return the names of the metrics that are shown beside the ranking score."""
     if not compared.bar.is_classification:
         shown = ["RMSE", "R²"]
     else:
-        shown = ["accuracy", "AUC" if compared.bar.is_by_fold else "log loss"]  # over single rows an AUC is no AUC
+        shown = ["accuracy", "AUC" if compared.bar.is_by_fold else "log loss"]  # AUC is undefined for single rows
     return [metric for metric in shown if metric != compared.metric]
 
 
 def notes(compared: Comparison) -> list[str]:
     notes = [
         fill(f"* {rule(compared)}", WIDTH, subsequent_indent="  "),
-        f"worse ±: behind the best, and one standard error of that{' (Nadeau and Bengio)' * compared.bar.is_by_fold}",
-        _wrapped(f"always answering {_always(compared)}: {_bar_in_scores(compared)}"),
+        f"worse ±: difference from the best, and its standard error{' (Nadeau and Bengio)' * compared.bar.is_by_fold}",
+        _wrapped(f"always predicting {_always(compared)}: {_bar_in_scores(compared)}"),
     ]
     if compared.metric == "expected cost":
-        notes.append("cost: of the class of least expected cost; accuracy: of the likeliest class")
+        notes.append("cost: of the class of minimum expected cost; accuracy: of the most probable class")
     notes += [_wrapped(f"note: {caution}") for caution in compared.cautions]
     notes += [_wrapped(line) for line in _left_out(compared)]
-    return notes + (["stopped before all models were tried"] if compared.is_interrupted else [])
+    return notes + (["interrupted before all models were finished"] if compared.is_interrupted else [])
 
 
 def _bar_in_scores(compared: Comparison) -> str:
-    beside = [] if compared.metric == "expected cost" else _beside(compared)[:1]  # accuracy is of the likeliest class
+    # the accuracy of the baseline would be that of the majority class
+    beside = [] if compared.metric == "expected cost" else _beside(compared)[:1]
     return ", ".join(f"{metric} {_score(compared.bar.mean(metric))}" for metric in [compared.metric, *beside])
 
 
 def _left_out(compared: Comparison) -> list[str]:
-    """Who did not take part, those of one reason together."""
+    """Return the models that were left out, grouped by reason."""
     names: dict[str, list[str]] = {}
     for name, reason in compared.skipped:
         names.setdefault(reason, []).append(name)
@@ -144,13 +152,13 @@ def _left_out(compared: Comparison) -> list[str]:
 
 
 def _common_digits(compared: Comparison) -> int:
-    """The same for all scores, so that their points stand below each other."""
+    """Return one number of decimals for all scores, so that the decimal points align."""
     scores = (entry.validation.mean(compared.metric) for entry in compared.entries)
     return _digits(max((abs(score) for score in scores if np.isfinite(score)), default=0.0))
 
 
 def _digits(largest: float) -> int:
-    """How many digits after the point leave about four that count."""
+    """Return the number of decimals that leaves about four significant digits."""
     return 4 if largest < 10 else 3 if largest < 100 else 2 if largest < 1e4 else 0
 
 

@@ -1,1 +1,1 @@
-"""Prediction sets: how unlike the rows that were seen a row would be with each answer, and which answers are left."""
+"""Conformal prediction sets and intervals with guaranteed coverage for any model: `baytree.conformal`."""

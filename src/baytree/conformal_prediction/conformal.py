@@ -1,4 +1,10 @@
-"""Prediction sets with a guarantee that holds for any model and any distribution of the rows."""
+"""Conformal prediction sets and intervals with a distribution-free coverage guarantee (Vovk, Gammerman and Shafer, 2005).
+
+`conformal` chooses the method (full conformal, jackknife+, cross-conformal or split conformal), fits the models that it
+needs
+and returns `PredictionSets` or `PredictionIntervals`. The scores of the methods are in `nonconformity`, the models of the
+folds in `fold_models`, the results in `sets`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +30,8 @@ from baytree.model_selection.cross_validate import problem_of
 from baytree.model_selection.problem import SupervisedProblem
 from baytree.model_selection.trials import can_subtract, codes_among, encodes_identically, fit_all_rows, with_fixed_kinds
 
-MOST_ROWS = 2000  # of a table whose rows are all asked again for every new row, unless that was asked for
+# rows: largest table for which method="auto" uses full conformal, which scores all rows again for every new row
+MOST_ROWS = 2000
 
 _ONE_BY_ONE = ("loo", "leave-one-out")
 
@@ -43,49 +50,50 @@ def conformal(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> PredictionSets | PredictionIntervals:
-    """Sets of classes, or intervals of numbers, that hold the truth of a new row in at least 1 − α of all cases.
+    """Return prediction sets (classes) or intervals (numbers) that contain the truth of a new row with probability 1 − α.
 
-    Nothing is assumed but that the new row is of the same kind as those of the table: whatever the model, an answer is left
-    out of the set only where the row with that answer would conform worse than nearly all rows seen (Vovk, Gammerman and
-    Shafer 2005). A good model makes sets small; a bad one makes them large, not wrong. For models that add up (naive Bayes,
-    joint table, discriminants, least squares) a row more or less is a sum or a difference, so that full conformal prediction
-    and the jackknife+ need no refit.
+    The only assumption is that new rows are exchangeable with those of the table. Whatever the model, a value is left
+    out of the set only if the row with that value would conform worse than nearly all observed rows (Vovk, Gammerman and
+    Shafer 2005). A good model gives small sets; a bad one gives large sets, not wrong ones. For mergeable learners (naive
+    Bayes, joint table, discriminants, least squares) adding or removing a row is a sum or a difference, so full conformal
+    prediction and the jackknife+ need no refit.
 
     Parameters
     ----------
     estimator : estimator
-        Any classifier or regressor with its parameters; it is learnt anew, unless ``cv="fitted"``.
+
+        Any classifier or regressor with its parameters; it is cloned and fitted, unless ``cv="fitted"``.
     frame : data frame, dict of columns or array
-        The table, with its target column or without it.
+        The table, with or without its target column.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     alpha : float, default=0.1
-        How often the truth may be missed.
+        Accepted error rate: the proportion of sets that may miss the truth.
     method : {"auto", "full", "cross"}, default="auto"
-        ``"full"`` learns from the new row with each class it might have and compares it with all rows: guaranteed at 1 − α;
-        for classifiers that add up. ``"cross"`` compares with rows by models that have not learnt from them, as `cv` says.
-        ``"auto"``: full where it can be, for tables of up to 2,000 rows, else cross.
+        ``"full"`` fits a model to all rows and the new row with each possible class and compares it with all rows:
+        guaranteed at 1 − α; for mergeable classifiers. ``"cross"`` compares each row by a model that was not trained on it,
+        as set by `cv`. ``"auto"``: full if possible and the table has at most 2,000 rows, else cross.
     cv : int, "loo", float, splitter, list of (train, test), or "fitted", default=10
-        Which rows a model leaves out. Folds give cross-conformal sets and CV+ intervals, ``"loo"`` the jackknife+, both
-        guaranteed at about 1 − 2α and in practice near 1 − α (Barber and others 2021). A share, such as 0.3, holds that
-        many rows out once: guaranteed at 1 − α. ``"fitted"``: the estimator is fitted already, to other rows than these.
+        Rows that each model leaves out. Folds give cross-conformal sets and CV+ intervals, ``"loo"`` the jackknife+, both
+        guaranteed at about 1 − 2α and in practice near 1 − α (Barber and others 2021). A proportion, such as 0.3, holds
+        out that part of the rows once: guaranteed at 1 − α. ``"fitted"``: the estimator is already fitted, to other rows.
     by_class : bool, default=False
-        Whether the promise is to hold within each class (Mondrian): rare classes are not left out for the common ones'
-        sake.
+        Guarantee the coverage within each class (Mondrian), so that rare classes are not missed more often than common
+        ones.
     groups : array, optional
-        Rows of one group stay together in folds.
+        Group of each row; rows of one group stay in one fold.
     sample_weight : array or str, optional
-        How many rows each row stands for, or the name of the column that says so.
+        Weight of each row, or the name of the column of weights.
     random_state : int, default=0
-        The seed that shuffles the rows.
+        Seed for shuffling the rows.
     n_jobs : int, optional
-        How many threads share the folds; all cores by default. Their number changes no result.
+        Number of threads; all cores by default. Does not change the result.
 
     Returns
     -------
     PredictionSets or PredictionIntervals
-        `predict(X)` gives the set or interval of each row, `predict_set(X)` the same as an array, `p_values(X)` how well
-        each class conforms, `coverage(X, y)` how often the truth was held. Prints what is promised.
+        `predict(X)` returns the set or interval of each row, `predict_set(X)` the same as an array, `p_values(X)` how well
+        each class conforms, `coverage(X, y)` the observed coverage. Prints the guarantee.
 
     Examples
     --------
@@ -93,8 +101,8 @@ def conformal(
     >>> flowers = bt.datasets.load("iris")
     >>> sets = bt.conformal(bt.NaiveBayesClassifier(), flowers, "species", alpha=0.05)
     >>> print(sets)
-    prediction sets of NaiveBayesClassifier: full conformal, 150 rows compared with; 95% asked for, 95% guaranteed for \
-exchangeable rows
+    prediction sets of NaiveBayesClassifier: full conformal, 150 calibration rows; coverage 95% requested, 95% \
+guaranteed for exchangeable rows
     >>> new = {"sepal_length": [5.0, 6.1], "sepal_width": [3.4, 2.8], "petal_length": [1.5, 4.9], "petal_width": [0.2, 1.7]}
     >>> sets.predict(new)
     [('setosa',), ('versicolor', 'virginica')]
@@ -104,7 +112,7 @@ exchangeable rows
     param_validation.flag("by_class", by_class)
     problem = problem_of(estimator, frame, target, sample_weight).without_identifiers()
     if by_class and not problem.is_classification:
-        raise ValueError("by_class=True is for classes; numbers have none")
+        raise ValueError("by_class=True needs classes, but the target is a number")
     if isinstance(cv, str) and cv == "fitted":
         return _of_fitted(estimator, problem, alpha, by_class)
     additive = _additive(estimator, problem)
@@ -120,7 +128,7 @@ exchangeable rows
 
 
 def _additive(estimator: EstimatorLike, problem: SupervisedProblem) -> MergeableLearner | None:
-    """The learner, where rows can be added to what it has seen and taken away from it."""
+    """Return the learner if its statistics allow rows to be added and removed, else None."""
     ready = with_fixed_kinds(estimator, problem)
     if not encodes_identically(ready, problem):
         return None
@@ -133,11 +141,9 @@ def _full(
 ) -> tuple[ConformalScores, Promise]:
     name = type(estimator).__name__
     if additive is None:
-        raise ValueError(
-            f"method='full' learns anew for every row and class, and {name} does not add up; use method='cross'"
-        )
+        raise ValueError(f"method='full' needs a mergeable learner, which {name} is not; use method='cross'")
     if not problem.is_classification:
-        raise ValueError("method='full' tries every class, and numbers have no end; use cv='loo' for the jackknife+")
+        raise ValueError("method='full' needs classes, but the target is a number; use cv='loo' for the jackknife+")
     with _warnings.capture():
         comparison = FullConformal(additive, additive.observe(problem.table), problem.table)
     return comparison, Promise(alpha, "full conformal", 1 - alpha, float(problem.weight.sum()))
@@ -147,7 +153,7 @@ def _folded(
     estimator: EstimatorLike, problem: SupervisedProblem, folds: Folds, alpha: float, n_jobs: int | None
 ) -> tuple[ConformalScores, Promise]:
     if len(folds.parts) > 1:
-        folds.of_rows(len(problem))  # every row is compared with
+        folds.of_rows(len(problem))  # raises unless every row is in a test fold
     models = models_of(estimator, problem, folds.parts, n_jobs)
     parts = tuple(_part(problem, fold, model) for fold, model in zip(folds.parts, models, strict=True))
     weight = float(sum(part.weight.sum() for part in parts))
@@ -157,12 +163,15 @@ def _folded(
 
 
 def _part(problem: SupervisedProblem, fold: Fold, model: FoldModel) -> CalibrationFold:
-    held = NewRows(problem.rows(fold.test)[0], lambda: problem.table.take(fold.test))
-    return CalibrationFold(model, problem.label.values[fold.test], problem.weight[fold.test], model.answers(held))
+    held_out = NewRows(problem.rows(fold.test)[0], lambda: problem.table.take(fold.test))
+    return CalibrationFold(model, problem.label.values[fold.test], problem.weight[fold.test], model.answers(held_out))
 
 
 def _guaranteed(alpha: float, n_folds: int, n_rows: float) -> float:
-    """1 − α of one fold; of several 1 − 2α, less what folds lose beside the jackknife (Barber and others 2021)."""
+    """Return the guaranteed coverage: 1 − α for one fold, else 1 − 2α less the loss of folds against the jackknife+.
+
+    See Barber and others (2021) on CV+.
+    """
     if n_folds == 1:
         return 1 - alpha
     lost = min(2 * (1 - 1 / n_folds) / (n_rows / n_folds + 1), (1 - n_folds / n_rows) / (n_folds + 1))
@@ -172,17 +181,17 @@ def _guaranteed(alpha: float, n_folds: int, n_rows: float) -> float:
 def _of_fitted(
     estimator: EstimatorLike, problem: SupervisedProblem, alpha: float, by_class: bool
 ) -> PredictionSets | PredictionIntervals:
-    """By a model as it is, compared with rows that it has not learnt from."""
+    """Return the sets or intervals of a model that is already fitted, calibrated on rows that it was not trained on."""
     check_is_fitted(estimator)
     known = tuple(np.asarray(estimator.classes_, dtype=object).tolist()) if problem.is_classification else ()
-    strangers = [label for label in problem.label.target.classes or () if label not in known]
-    if strangers:
-        raise ValueError(f"the class {strangers[0]!r} is not one that the fitted model knows: {list(known)!r}")
+    unknown = [label for label in problem.label.target.classes or () if label not in known]
+    if unknown:
+        raise ValueError(f"the class {unknown[0]!r} is unknown to the fitted model; its classes are {list(known)!r}")
     model = RefittedFoldModel(estimator, known)
     label = codes_among(problem.classes, known)[problem.label.values] if known else problem.label.values
-    answers = model.answers(NewRows.of(problem.X, estimator))
-    promise = Promise(alpha, "split conformal, a model fitted before", 1 - alpha, float(problem.weight.sum()))
-    comparison = CrossConformal((CalibrationFold(model, label, problem.weight, answers),))
+    predictions = model.answers(NewRows.of(problem.X, estimator))
+    promise = Promise(alpha, "split conformal with a fitted model", 1 - alpha, float(problem.weight.sum()))
+    comparison = CrossConformal((CalibrationFold(model, label, problem.weight, predictions),))
     if not known:
         return PredictionIntervals(estimator, promise, comparison, problem.weight)
     totals = _totals(label, problem.weight, len(known), by_class)
@@ -202,5 +211,5 @@ def _result(
 
 
 def _totals(label: np.ndarray, weight: np.ndarray, n_classes: int, by_class: bool) -> np.ndarray:
-    """The weight of the rows that each class is compared with. [n_classes]"""
+    """Return the total weight of the rows that each class is compared with, float64 [n_classes]."""
     return np.bincount(label, weight, n_classes) if by_class else np.full(n_classes, weight.sum())

@@ -1,4 +1,8 @@
-"""Models of some of the rows, and what they answer for rows that come later."""
+"""Models of the training rows of each fold, and their predictions for held-out and new rows.
+
+`models_of` removes each fold from the statistics of a mergeable learner, and otherwise refits the estimator per fold.
+`EncodedFoldModel` predicts from the encoded table, `RefittedFoldModel` from the raw frame.
+"""
 
 from __future__ import annotations
 
@@ -35,56 +39,58 @@ from baytree.parallel.threads import map_ordered
 
 @dataclass(frozen=True)
 class NewRows:
-    """Rows that are asked about: as they came and, for models of this library, encoded by the schema of all rows."""
+    """Rows to predict: the raw frame and, for baytree models, its encoding by the schema of all rows."""
 
     X: FrameLike
     encode: Callable[[], Table]
 
     @classmethod
     def of(cls, X: FrameLike, estimator: EstimatorLike) -> NewRows:
-        """New rows, for an estimator that was learnt from all rows."""
+        """Return the rows for an estimator that was fitted to all rows."""
         return cls(X, lambda: estimator._predictor.encoded(X))
 
     @cached_property
     def table(self) -> Table:
-        """The rows, encoded once."""
+        """The encoded rows, computed once."""
         return self.encode()
 
 
 class FoldModel(Protocol):
-    """The model of some rows."""
+    """Interface of a model that was fitted to some of the rows."""
 
     def answers(self, asked: NewRows) -> np.ndarray:
-        """The probability of each class of the problem, or the number. [n_rows, n_outputs]"""
+        """Return the probability of each class of the problem, or the predicted number, float64 [n_rows, n_outputs]."""
         ...
 
 
 @dataclass(frozen=True)
 class EncodedFoldModel:
-    """A model that was learnt from encoded rows; it may know fewer levels and classes than all rows have."""
+    """Model that was fitted to encoded rows; it may know fewer levels and classes than all rows have."""
 
     schema: Schema
     model: Model
     classes: tuple
 
     def answers(self, asked: NewRows) -> np.ndarray:
-        """By the table that was encoded once."""
+        """Predict from the encoded table."""
         table = asked.table
-        answers = self.model.predict(held_out_table(table, np.arange(len(table)), self.schema))
+        predictions = self.model.predict(held_out_table(table, np.arange(len(table)), self.schema))
         return (
-            spread(answers, codes_among(self.schema.classes, self.classes), len(self.classes)) if self.classes else answers
+            spread(predictions, codes_among(self.schema.classes, self.classes), len(self.classes))
+            if self.classes
+            else predictions
         )
 
 
 @dataclass(frozen=True)
 class RefittedFoldModel:
-    """An estimator that was fitted to rows of the frame."""
+    """Estimator that was fitted to rows of the raw frame."""
 
     estimator: EstimatorLike
     classes: tuple
 
     def answers(self, asked: NewRows) -> np.ndarray:
-        """By the rows as they came."""
+        """Predict from the raw frame."""
         if not self.classes:
             return np.asarray(self.estimator.predict(asked.X), np.float64)[:, None]
         known = codes_among(self.estimator.classes_, self.classes)
@@ -94,26 +100,28 @@ class RefittedFoldModel:
 def models_of(
     estimator: EstimatorLike, problem: SupervisedProblem, folds: Sequence[Fold], n_jobs: int | None
 ) -> list[FoldModel]:
-    """The model of each fold's rows to learn from: by taking the fold away where the learner adds up, else by fitting."""
+    """Return one model per fold: by subtracting the fold if the learner is mergeable, else by fitting its training rows."""
     ready, classes = with_fixed_kinds(estimator, problem), problem.label.target.classes or ()
     if not encodes_identically(ready, problem):
         return map_ordered(
-            lambda fold: RefittedFoldModel(fitted(_alone(ready), problem, fold.train), classes), list(folds), n_jobs
+            lambda fold: RefittedFoldModel(fitted(_clone_single_threaded(ready), problem, fold.train), classes),
+            list(folds),
+            n_jobs,
         )
     learner = learner_of(ready, problem.table.schema)
     if can_subtract(learner, problem.table.schema):
         return [
             EncodedFoldModel(schema, model, classes) for schema, model in models_without_folds(learner, problem.table, folds)
         ]
-    return map_ordered(lambda fold: _learnt(ready, problem, fold, classes), list(folds), n_jobs)
+    return map_ordered(lambda fold: _fit_encoded(ready, problem, fold, classes), list(folds), n_jobs)
 
 
-def _alone(estimator: EstimatorLike) -> Any:
+def _clone_single_threaded(estimator: EstimatorLike) -> Any:
     copy = clone(estimator)
-    return copy.set_params(n_jobs=1) if isinstance(copy, Estimator) else copy  # the folds share the cores
+    return copy.set_params(n_jobs=1) if isinstance(copy, Estimator) else copy  # the folds already use all cores
 
 
-def _learnt(estimator: Estimator, problem: SupervisedProblem, fold: Fold, classes: tuple) -> EncodedFoldModel:
+def _fit_encoded(estimator: Estimator, problem: SupervisedProblem, fold: Fold, classes: tuple) -> EncodedFoldModel:
     table = training_table(problem.table, fold.train)
     model = learner_of(estimator, problem.table.schema, table).learn(LocalPartitions(table, 1)).model
     return EncodedFoldModel(table.schema, model, classes)

@@ -1,9 +1,12 @@
-"""How unlike the rows that were seen a new row would be: three ways to compare it with them.
+"""Conformal scores: how many observed rows conform no better than a new row would, by three methods.
 
-`FullConformal` learns from the new row too, once with each class it might have, and asks how every row conforms to that model.
-`JackknifePlus` compares with every row by the model of all rows but that one (the jackknife+), `CrossConformal` by the model of all rows
-outside its fold (cross-conformal, CV+; a single fold is the split). What adds up learns nothing anew: a row more or less is
-a sum.
+- `FullConformal` fits a model to all rows plus the new row, once per candidate class, and scores every row by that model
+  (Vovk, Gammerman and Shafer, 2005).
+- `JackknifePlus` scores each row by the model of all other rows (jackknife+; Barber and others, 2021).
+- `CrossConformal` scores each row by the model of the rows outside its fold (cross-conformal, CV+; a single fold is split
+  conformal).
+
+Mergeable learners need no refit: adding or removing a row changes a sum.
 """
 
 from __future__ import annotations
@@ -22,38 +25,38 @@ from baytree.uncertainty.intervals import TIE, weight_up_to
 
 
 class ConformalScores(Protocol):
-    """Rows that were seen, against which new ones are held."""
+    """Interface of the observed rows with which new rows are compared."""
 
     def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
-        """For each new row and class the weight of the rows seen that conform no better than it would. [n_new, n_classes]
+        """Return the weight of the observed rows that conform no better than each new row with each class.
 
-        `by_class`: among the rows of that class only.
+        Shape [n_new, n_classes]. With `by_class`, only rows of that class count.
         """
         ...
 
     def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
-        """The number that each row's model gives for each new row, and how far it misses the row's own.
+        """Return each observed row's prediction for each new row, and the absolute error on its own target.
 
-        [n_seen, n_new], [n_seen]
+        Shapes [n_seen, n_new] and [n_seen].
         """
         ...
 
 
 @dataclass(frozen=True)
 class FullConformal:
-    """Rows with their labels, and what an additive learner has seen of them."""
+    """Full conformal scores of a mergeable classifier: its statistic over all rows, and the rows."""
 
     learner: MergeableLearner
     seen: Statistic
     table: Table
 
     def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
-        """By the models of all rows and the new one."""
+        """Score by the models of all rows plus the new one."""
         table, new = self.table, asked.table
         n_new, n_classes = len(new), table.n_classes
-        every = new.take(np.repeat(np.arange(n_new), n_classes))
+        expanded = new.take(np.repeat(np.arange(n_new), n_classes))
         label = np.tile(np.arange(n_classes, dtype=np.int32), n_new)
-        changes = msgspec.structs.replace(every, schema=table.schema, label=label)
+        changes = msgspec.structs.replace(expanded, schema=table.schema, label=label)
         weight, at = np.empty(len(label)), np.arange(len(table))
         for after in self.learner.predict_after(self.seen, changes, 1, table):
             given = label[after.changes]
@@ -64,22 +67,22 @@ class FullConformal:
         return weight.reshape(n_new, n_classes)
 
     def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
-        """Refused: there is no end of numbers to try."""
+        """Raise ValueError: numbers cannot be enumerated."""
         raise ValueError(
-            "method='full' tries every class, and numbers have no end; use method='cross', with cv='loo' the jackknife+"
+            "method='full' needs classes, but the target is a number; use method='cross', with cv='loo' for the jackknife+"
         )
 
 
 @dataclass(frozen=True)
 class JackknifePlus:
-    """The same, compared with each row by the model without it."""
+    """Jackknife+ scores of a mergeable learner: its statistic over all rows, and the rows."""
 
     learner: MergeableLearner
     seen: Statistic
     table: Table
 
     def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
-        """By the models of all rows but one."""
+        """Score each row by the model of all other rows."""
         table = self.table
         weight = np.zeros((len(asked.table), table.n_classes))
         for after in self.learner.predict_after(self.seen, table, -1, asked.table):
@@ -92,15 +95,15 @@ class JackknifePlus:
         return weight
 
     def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
-        """By the models of all rows but one."""
-        every = list(self.learner.predict_after(self.seen, self.table, -1, asked.table))
-        own, new = np.concatenate([after.own[:, 0] for after in every]), [after.others[:, :, 0] for after in every]
+        """Predict by the models of all rows but one."""
+        results = list(self.learner.predict_after(self.seen, self.table, -1, asked.table))
+        own, new = np.concatenate([after.own[:, 0] for after in results]), [after.others[:, :, 0] for after in results]
         return np.concatenate(new), np.abs(self.table.label - own)
 
 
 @dataclass(frozen=True)
 class CalibrationFold:
-    """Rows of a fold that its model has not learnt from: their labels, weights, and what the model answers for them."""
+    """Held-out rows of a fold: their labels, weights, and the predictions of the model that was trained without them."""
 
     model: FoldModel
     label: np.ndarray  # [n_rows]
@@ -108,27 +111,27 @@ class CalibrationFold:
     answers: np.ndarray  # [n_rows, n_outputs]
 
     def conformity(self) -> np.ndarray:
-        """The probability of each row's own class. [n_rows]"""
+        """Return the predicted probability of each row's own class, float64 [n_rows]."""
         return self.answers[np.arange(len(self.label)), self.label]
 
 
 @dataclass(frozen=True)
 class CrossConformal:
-    """The rows of each fold, each compared with by the model of the rows outside it."""
+    """Cross-conformal scores: each row is compared by the model of the rows outside its fold."""
 
     parts: Sequence[CalibrationFold]
 
     def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
-        """By the models of the folds."""
+        """Score by the models of the folds."""
         weight: Any = 0.0
         for part in self.parts:
             new, conformity = part.model.answers(asked), part.conformity()
-            of_class = [part.label == k if by_class else slice(None) for k in range(new.shape[1])]
-            found = [weight_up_to(conformity[rows], part.weight[rows], new[:, k]) for k, rows in enumerate(of_class)]
-            weight = weight + np.stack(found, axis=1)
+            masks = [part.label == k if by_class else slice(None) for k in range(new.shape[1])]
+            weights = [weight_up_to(conformity[rows], part.weight[rows], new[:, k]) for k, rows in enumerate(masks)]
+            weight = weight + np.stack(weights, axis=1)
         return weight
 
     def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
-        """By the models of the folds."""
+        """Predict by the models of the folds."""
         new = [np.repeat(part.model.answers(asked).T, len(part.label), axis=0) for part in self.parts]
         return np.concatenate(new), np.concatenate([np.abs(part.label - part.answers[:, 0]) for part in self.parts])

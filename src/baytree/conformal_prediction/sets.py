@@ -1,4 +1,8 @@
-"""What conformal prediction gives: sets of classes or intervals of numbers that hold the truth as often as was asked for."""
+"""Results of conformal prediction: prediction sets of classes and prediction intervals of numbers.
+
+`PredictionSets` and `PredictionIntervals` predict for new rows at any error rate α, `Promise` records the guarantee, and
+`Coverage` the observed coverage on labelled rows.
+"""
 
 from __future__ import annotations
 
@@ -21,36 +25,36 @@ from baytree.uncertainty.intervals import TIE, least_conforming, lower_bounds
 
 @dataclass(frozen=True)
 class Promise:
-    """What was asked for, and how it is kept."""
+    """Requested error rate, the method, and the guaranteed coverage."""
 
     alpha: float
-    how: str  # the way, in words
-    guarantee: float  # at least so often on average, whatever the rows are like, if they are exchangeable
-    n_rows: float  # weight of the rows compared with
+    how: str  # name of the method
+    guarantee: float  # guaranteed mean coverage for exchangeable rows, whatever their distribution
+    n_rows: float  # total weight of the calibration rows
 
     def __str__(self) -> str:
         return (
-            f"{self.how}, {self.n_rows:g} rows compared with; "
-            f"{1 - self.alpha:.0%} asked for, {self.guarantee:.0%} guaranteed for exchangeable rows"
+            f"{self.how}, {self.n_rows:g} calibration rows; "
+            f"coverage {1 - self.alpha:.0%} requested, {self.guarantee:.0%} guaranteed for exchangeable rows"
         )
 
 
 @dataclass(frozen=True)
 class Coverage(TextResult):
-    """How often sets held the truth, and how large they were.
+    """Observed coverage and size of prediction sets or intervals.
 
     Attributes
     ----------
     share : float
-        The share of rows whose set or interval holds the truth.
+        Proportion of rows whose set or interval contains the truth.
     size : float
-        The mean number of classes in a set, or the median width of an interval.
+        Mean number of classes in a set, or median width of an interval.
     by_class : dict
-        The share for each class of the truth; empty of numbers.
+        Coverage by true class; empty for numbers.
     single, empty : float
-        The share of sets with one class, and with none; 0 of numbers.
+        Proportion of sets with one class, and with none; 0 for numbers.
     n_rows : int
-        The number of rows.
+        Number of rows.
     """
 
     share: float
@@ -62,28 +66,28 @@ class Coverage(TextResult):
 
     def __str__(self) -> str:
         if not self.by_class:
-            return f"{self.share:.1%} of {self.n_rows:,} rows within their interval, whose median width is {self.size:.4g}"
+            return f"{self.share:.1%} of {self.n_rows:,} intervals contain the true value; median width {self.size:.4g}"
         lines = [
-            f"{self.share:.1%} of {self.n_rows:,} rows within their set of {self.size:.2f} classes on average "
-            f"({self.single:.0%} of one, {self.empty:.0%} of none)"
+            f"{self.share:.1%} of {self.n_rows:,} sets contain the true class; mean size {self.size:.2f} classes "
+            f"({self.single:.0%} with one, {self.empty:.0%} empty)"
         ]
         return "\n".join([*lines, *(f"  {escaped(str(label))}: {share:.1%}" for label, share in self.by_class.items())])
 
 
 @dataclass(frozen=True, repr=False)
 class PredictionSets(TextResult):
-    """Sets of classes that hold the true one as often as was asked for.
+    """Conformal prediction sets of a classifier: sets of classes that contain the true class with probability 1 − α.
 
     Attributes
     ----------
     estimator_ : estimator
-        The estimator, learnt from all rows.
+        The estimator, fitted to all rows.
     classes_ : ndarray
-        The classes, in the order of the columns of `predict_set` and `p_values`.
+        Class labels, in the order of the columns of `predict_set` and `p_values`.
     promise : Promise
-        What was asked for (`alpha`), how it is kept (`how`) and what is guaranteed (`guarantee`).
+        Error rate (`alpha`), method (`how`) and guaranteed coverage (`guarantee`).
     by_class : bool
-        Whether the promise is kept within each class.
+        Whether the guarantee holds within each class.
     """
 
     estimator_: EstimatorLike
@@ -91,20 +95,20 @@ class PredictionSets(TextResult):
     promise: Promise
     by_class: bool
     _comparison: ConformalScores
-    _totals: np.ndarray  # [n_classes]: the weight of the rows that each class is compared with
+    _totals: np.ndarray  # [n_classes] total weight of the rows that each class is compared with
 
     def p_values(self, X: FrameLike) -> np.ndarray:
-        """How well each row would conform to the rows seen if it had each class: among them, the share no better.
+        """Return conformal p-values: the proportion of observed rows that conform no better than the row with each class.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            For the true class it is below any α at most α of the time.
+            The p-value of the true class is below any α with probability at most α.
         """
         if is_without_rows(X):
             return np.empty((0, len(self.classes_)))
@@ -112,49 +116,49 @@ class PredictionSets(TextResult):
         return (weight + 1) / (self._totals + 1)
 
     def predict_set(self, X: FrameLike, alpha: float | None = None) -> np.ndarray:
-        """Whether each class is in the set of each row.
+        """Return which classes are in the prediction set of each row.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Rows to predict.
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
 
         Returns
         -------
         ndarray of bool of shape (n_rows, n_classes)
-            In the order of `classes_`.
+            Columns in the order of `classes_`.
         """
         alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         return self.p_values(X) > alpha * (1 + TIE)
 
     def predict(self, X: FrameLike, alpha: float | None = None) -> list[tuple[Any, ...]]:
-        """The set of each row: its classes, in their order.
+        """Return the prediction set of each row as a tuple of classes, in the order of `classes_`.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Rows to predict.
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
         """
         classes = self.classes_.tolist()
         members = self.predict_set(X, alpha).tolist()
         return [tuple(label for label, is_in in zip(classes, row, strict=True) if is_in) for row in members]
 
     def bounds(self, alpha: float | None = None) -> np.ndarray:
-        """The least probability with which each class is in a set, of a model that was fitted before (``cv="fitted"``).
+        """Return the smallest probability with which each class enters a set; only for ``cv="fitted"``.
 
         Parameters
         ----------
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
 
         Returns
         -------
         ndarray of shape (n_classes,)
-            The same for all classes, unless the promise is kept within each.
+            Equal for all classes, unless the guarantee holds within each class.
         """
         alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         part = _of_one_model(self._comparison)
@@ -162,16 +166,16 @@ class PredictionSets(TextResult):
         return np.array([least_conforming(part.conformity()[own], part.weight[own], alpha) for own in rows])
 
     def coverage(self, X: FrameLike, y: TargetLike = None, alpha: float | None = None) -> Coverage:
-        """How often the sets of rows with a known class hold it.
+        """Measure how often the sets of rows with a known class contain it.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Labelled rows.
         y : str or array-like, optional
-            The name of the target column in `X`, or the classes; by default the column that was learnt.
+            Name of the target column in `X`, or the classes; by default the column that the estimator was trained on.
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
         """
         read = target_reading.read_classes(_truth(X, y, self.estimator_), "y")
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
@@ -191,14 +195,14 @@ class PredictionSets(TextResult):
 
 @dataclass(frozen=True, repr=False)
 class PredictionIntervals(TextResult):
-    """Intervals that hold a row's number as often as was asked for.
+    """Conformal prediction intervals of a regressor, which contain the true number with probability 1 − α.
 
     Attributes
     ----------
     estimator_ : estimator
-        The estimator, learnt from all rows.
+        The estimator, fitted to all rows.
     promise : Promise
-        What was asked for (`alpha`), how it is kept (`how`) and what is guaranteed (`guarantee`).
+        Error rate (`alpha`), method (`how`) and guaranteed coverage (`guarantee`).
     """
 
     estimator_: EstimatorLike
@@ -207,19 +211,19 @@ class PredictionIntervals(TextResult):
     _weight: np.ndarray  # [n_seen]
 
     def predict_set(self, X: FrameLike, alpha: float | None = None) -> np.ndarray:
-        """The interval of each row's number: from μ₋ᵢ(x) − Rᵢ to μ₋ᵢ(x) + Rᵢ, over the rows i that were seen.
+        """Return the interval of each row: quantiles of μ₋ᵢ(x) − Rᵢ and μ₋ᵢ(x) + Rᵢ over the observed rows i.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Rows to predict.
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
 
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            The lower and the upper bound; infinite where the rows are too few for what was asked for.
+            Lower and upper bound; infinite if there are too few rows for the error rate.
         """
         alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         if is_without_rows(X):
@@ -230,29 +234,29 @@ class PredictionIntervals(TextResult):
         return np.stack([np.minimum(low, high), np.maximum(low, high)], axis=1)
 
     def predict(self, X: FrameLike, alpha: float | None = None) -> np.ndarray:
-        """The interval of each row's number, as `predict_set`.
+        """Return the interval of each row, as `predict_set`.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Rows to predict.
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
         """
         return self.predict_set(X, alpha)
 
     def bounds(self, alpha: float | None = None) -> np.ndarray:
-        """How far an interval reaches to both sides of the number, of a model that was fitted before (``cv="fitted"``).
+        """Return the half-width of the intervals; only for ``cv="fitted"``.
 
         Parameters
         ----------
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
 
         Returns
         -------
         ndarray of shape (1,)
-            Infinite where the rows are too few for what was asked for.
+            Infinite if there are too few rows for the error rate.
         """
         alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         part = _of_one_model(self._comparison)
@@ -260,16 +264,16 @@ class PredictionIntervals(TextResult):
         return -lower_bounds(-miss[:, None], self._weight, alpha)
 
     def coverage(self, X: FrameLike, y: TargetLike = None, alpha: float | None = None) -> Coverage:
-        """How often the intervals of rows with a known number hold it.
+        """Measure how often the intervals of rows with a known number contain it.
 
         Parameters
         ----------
         X : data frame, array or dict of columns
-            The rows.
+            Labelled rows.
         y : str or array-like, optional
-            The name of the target column in `X`, or the numbers; by default the column that was learnt.
+            Name of the target column in `X`, or the numbers; by default the column that the estimator was trained on.
         alpha : float, optional
-            How often the truth may be missed; as it was asked for by default.
+            Accepted error rate; by default that of the `promise`.
         """
         read = target_reading.read_numbers(_truth(X, y, self.estimator_), "y")
         rows = np.flatnonzero(~read.missing)
@@ -282,15 +286,14 @@ class PredictionIntervals(TextResult):
 
 
 def _of_one_model(comparison: ConformalScores) -> CalibrationFold:
-    """The rows that the model itself, as it was fitted before, is compared with."""
+    """Return the calibration rows of an estimator that was fitted before; raise ValueError for any other method."""
     if not (
         isinstance(comparison, CrossConformal)
         and len(comparison.parts) == 1
         and isinstance(comparison.parts[0].model, RefittedFoldModel)
     ):
         raise ValueError(
-            "these sets ask models of other rows than the one that answers; "
-            "bt.conformal(model, held_out, target, cv='fitted') compares with rows that the model has not learnt from"
+            "bounds need a single fitted model and held-out rows; use bt.conformal(model, held_out, target, cv='fitted')"
         )
     return comparison.parts[0]
 

@@ -1,4 +1,4 @@
-"""Small public tables that come with the library, each with its source and its terms."""
+"""Small public data sets bundled with the library, each with its source and terms of use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Description", "describe", "load", "names"]
 
 @dataclass(frozen=True)
 class Description:
-    """What a bundled table holds, where it comes from, and on what terms it may be used."""
+    """Description of a bundled data set: columns, source and terms of use."""
 
     name: str
     title: str
@@ -39,37 +39,37 @@ class Description:
 
 
 def names() -> tuple[str, ...]:
-    """The names of the bundled tables.
+    """Return the names of the bundled data sets.
 
     Examples
     --------
     >>> "iris" in names()
     True
     """
-    return tuple(_register())
+    return tuple(_descriptions())
 
 
 def describe(name: str) -> Description:
-    """What a table holds, its source and its terms.
+    """Return the description of a data set: columns, source and terms of use.
 
     Examples
     --------
     >>> describe("play-tennis").target
     'PlayTennis'
     """
-    known = _register()
+    known = _descriptions()
     plain = name.lower().replace("_", "-")
     if plain not in known:
-        near = get_close_matches(plain, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the names are {', '.join(known)}"
+        close_matches = get_close_matches(plain, known, 1)
+        hint = f"did you mean {close_matches[0]!r}?" if close_matches else f"the names are {', '.join(known)}"
         raise ValueError(f"there is no data set {name!r}; {hint}")
     return known[plain]
 
 
 def load(name: str, as_: Literal["pandas", "polars", "dict"] | None = None) -> Any:
-    """A bundled table: a pandas frame, or a polars frame where pandas is not installed, or a dict of lists.
+    """Return a data set as a pandas frame, a polars frame if pandas is not installed, or else a dict of lists.
 
-    `as_` asks for one of the three. A missing cell is None in a list, and in a frame what a frame has for it.
+    `as_` selects one of the three. A missing cell is None in a list, and the frame's own missing value in a frame.
 
     Examples
     --------
@@ -101,7 +101,7 @@ _FOLDER = Path(__file__).parent / "tables"
 
 
 @cache
-def _register() -> dict[str, Description]:
+def _descriptions() -> dict[str, Description]:
     found = json.loads((_FOLDER / "tables.json").read_text(encoding="utf-8"))
     return {name: Description(name, **fields) for name, fields in found.items()}
 

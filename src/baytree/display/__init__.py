@@ -1,1 +1,1 @@
-"""What a person sees: tables and charts in text, SVG and matplotlib."""
+"""Text and HTML display of results: terminal tables, escaping, notebook tables, data frames."""

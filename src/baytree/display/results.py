@@ -1,6 +1,6 @@
-"""What all results share: they show themselves as text, and their rows become a data frame of the user's library.
+"""Base of results: text representation, conversion to a data frame, and HTML tables for notebooks.
 
-Results as tables in HTML, for notebooks: every name and value is escaped, and nothing outside the page is asked for.
+All names and values are escaped, and the HTML refers to no external resource.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "pol
 
 
 class TextResult:
-    """A result whose representation is its text."""
+    """Result whose representation is its text."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray]) -> Any:
-    """A data frame of the library that is in use, or else of one that is installed; without any, the columns as they are."""
+    """Return a data frame of the imported, else an installed, library (pandas, polars, pyarrow), or a dict of columns."""
     used = [name for name in _LIBRARIES if name in sys.modules] or [name for name in _LIBRARIES if find_spec(name)]
     if not used:
         return dict(columns)
@@ -36,7 +36,7 @@ def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray]) -> Any:
 
 
 def _typed(values: Sequence[object] | np.ndarray) -> Sequence[object] | np.ndarray:
-    """Values of which a library sees the type: an array of objects hides it."""
+    """Return a list for an object array, from which a library can infer the type."""
     return values.tolist() if isinstance(values, np.ndarray) and values.dtype == object else values
 
 
@@ -52,26 +52,26 @@ RULE = {"style": "border-top:1px solid #ddd"}
 
 
 def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()) -> str:
-    """A caption, a row for each of the rows with numbers to the right, and notes below."""
+    """Return an HTML table with caption, rows (numbers right-aligned) and notes below."""
     cells = [[str(cell) for cell in row] for row in rows]
     styles = [NUMBER if cells and all(map(_is_amount, column)) else CELL for column in zip(*cells, strict=True)]
     styles = styles or [CELL] * len(header)
-    whole = xml.Element("div")
-    page = xml.SubElement(whole, "table", {"style": TABLE})
-    xml.SubElement(page, "caption", {"style": CAPTION}).text = escaped(caption)
-    _row(xml.SubElement(page, "thead"), "th", header, styles)
-    body = xml.SubElement(page, "tbody")
+    root = xml.Element("div")
+    table_element = xml.SubElement(root, "table", {"style": TABLE})
+    xml.SubElement(table_element, "caption", {"style": CAPTION}).text = escaped(caption)
+    _row(xml.SubElement(table_element, "thead"), "th", header, styles)
+    body = xml.SubElement(table_element, "tbody")
     for row in cells:
         _row(body, "td", row, styles)
-    _add_notes(whole, notes)
-    return xml.tostring(whole, encoding="unicode", method="html")
+    _add_notes(root, notes)
+    return xml.tostring(root, encoding="unicode", method="html")
 
 
 def stacked(pages: Iterable[str], notes: Iterable[str] = ()) -> str:
-    """Pages one below the other, and notes below them all."""
-    whole = xml.Element("div")
-    _add_notes(whole, notes)
-    return "".join([*pages, xml.tostring(whole, encoding="unicode", method="html")])
+    """Return HTML pages stacked vertically, with notes below all of them."""
+    root = xml.Element("div")
+    _add_notes(root, notes)
+    return "".join([*pages, xml.tostring(root, encoding="unicode", method="html")])
 
 
 def _add_notes(whole: xml.Element, notes: Iterable[str]) -> None:

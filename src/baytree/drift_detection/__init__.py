@@ -1,7 +1,8 @@
-"""What is new in rows beside what a model was trained on.
+"""Drift detection: `drift` compares new rows with the profile of the training rows that a model stores.
 
-Reads the profile that a model keeps, and what new rows look like, a statistic that adds up: a month is the sum of its days.
-The room is called `drifts`, so that `bt.drift` stays a function.
+`batch` counts the new rows; batches are additive, so a month is the sum of its days. `distribution_tests` tests each column,
+`effects` estimates the effect on predictions, `drift` combines them. The package is called `drift_detection`, so that
+`bt.drift` stays a function.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ class FittedEstimator(Protocol):
 
 
 def drift(model: FittedEstimator | Predictor, frame: FrameLike) -> Drift:
-    """What is new in rows beside what a model was trained on: levels, missing values, distributions, and what it matters.
+    """Compare new rows with the training rows: new levels, missing values, distributions, and the effect on predictions.
 
-    Drifts of the same model add up, exactly: the drift of a month is the sum of those of its days.
+    Drifts of the same model are exactly additive: the drift of a month is the sum of those of its days.
 
     Parameters
     ----------
     model : fitted estimator
-        A model that keeps a profile of the rows that it has learnt from.
+        A model that stores a profile of its training rows.
     frame : data frame
-        New rows; they need no target, and a column that is not there counts as missing. Rows on disk (`bt.scan`), on Dask or
-        on Spark are counted where they are, in one round.
+        New rows; they need no target, and an absent column counts as missing. Rows on disk (`bt.scan`), on Dask or on Spark
+        are counted by their engine, in one pass.
 
     Returns
     -------
     Drift
-        It prints as a table. `alarms` names the columns whose distribution has changed by more than chance allows.
+        It prints as a table. `alarms` lists the columns whose distribution has changed significantly.
 
     Examples
     --------
@@ -55,10 +56,10 @@ def drift(model: FittedEstimator | Predictor, frame: FrameLike) -> Drift:
     ['bill_length_mm']
     """
     predictor = model if isinstance(model, Predictor) else model._predictor
-    far = remote_source(frame)
-    batch = _seen(predictor, frame) if far is None else far.map_reduce(partial(_seen, predictor))
+    remote = remote_source(frame)
+    batch = _count_rows(predictor, frame) if remote is None else remote.map_reduce(partial(_count_rows, predictor))
     return Drift(predictor, batch)
 
 
-def _seen(predictor: Predictor, frame: FrameLike) -> Batch:
+def _count_rows(predictor: Predictor, frame: FrameLike) -> Batch:
     return Batch.of(predictor, read(frame))

@@ -1,4 +1,4 @@
-"""What new rows look like beside the profile of training: counts only, so that those of two batches add up exactly."""
+"""Statistics of new rows in the cells of the training profile: counts only, so that two batches add up exactly."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from baytree.data.schema.column import Column, Kind
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import EXACT, Histogram, Profile, observed
 
-MOST_NEW = 100  # new levels of a column that are kept by name: the first ones in their order
+MOST_NEW = 100  # new levels of a column that are stored by name: the first ones in sort order
 
 
 class NewLevels(msgspec.Struct, frozen=True):
-    """Levels of one column that training did not have: the first by name with their cells, and the cells of all of them.
+    """Levels of one column that did not occur in training: the first ones with their counts, and the total count.
 
-    A level that is kept in a sum was among the first of every part that has it, so sums are exact.
+    A level that is stored in a sum was among the first of every part that has it, so sums are exact.
     """
 
     named: tuple[tuple[str, int], ...] = ()
@@ -37,37 +37,37 @@ class NewLevels(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Of some rows: the numbers or levels of each column, the new ones, rows without the column, rows unlike any before."""
+    """Statistics of some rows: distribution and new levels of each column, absent columns, rows outside the profile."""
 
     rows: int
     columns: tuple[Histogram | Counts, ...]
     new: tuple[NewLevels, ...]
     absent: tuple[int, ...]  # rows that came without the column
-    unlike: int  # rows with a value beyond all that training had
+    unlike: int  # rows with a new level or a number outside the range of training
 
     @classmethod
     def of(cls, predictor: Predictor, frame: RawFrame) -> Self:
-        """What these rows look like."""
+        """Count the rows of a frame."""
         profile = profile_of(predictor)
         columns, n = predictor.schema.columns, frame.n_rows
         if not n:
             return cls.none(predictor)
         absent = tuple(n if column.source not in frame.columns else 0 for column in columns)
-        raw = {column.source: frame.columns.get(column.source) or _nothing(n) for column in columns}
+        raw = {column.source: frame.columns.get(column.source) or _missing_column(n) for column in columns}
         with _warnings.capture():
-            table = predictor.encoded(_given(predictor, frame, raw))
-        told = [_new_levels(raw[column.source], column) for column in columns]
-        seen = tuple(_observed(column, values) for column, values in zip(columns, table.values, strict=True))
-        strange = np.zeros(n, bool)
-        for values, before, (_, is_new) in zip(table.values, profile.columns, told, strict=True):
-            strange |= _is_beyond(values, before) | is_new
-        return cls(n, seen, tuple(levels for levels, _ in told), absent, int(strange.sum()))
+            table = predictor.encoded(_with_all_columns(predictor, frame, raw))
+        new_levels = [_new_levels(raw[column.source], column) for column in columns]
+        observed_columns = tuple(_observed(column, values) for column, values in zip(columns, table.values, strict=True))
+        is_unlike = np.zeros(n, bool)
+        for values, before, (_, is_new) in zip(table.values, profile.columns, new_levels, strict=True):
+            is_unlike |= _is_beyond(values, before) | is_new
+        return cls(n, observed_columns, tuple(levels for levels, _ in new_levels), absent, int(is_unlike.sum()))
 
     @classmethod
     def none(cls, predictor: Predictor) -> Self:
-        """What no row looks like."""
+        """Batch without rows."""
         columns = predictor.schema.columns
-        empty = tuple(_observed(column, _no_values(column)) for column in columns)
+        empty = tuple(_observed(column, _empty_column(column)) for column in columns)
         return cls(0, empty, (NewLevels(),) * len(columns), (0,) * len(columns), 0)
 
     def __add__(self, other: Self) -> Self:
@@ -81,24 +81,24 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 def profile_of(predictor: Predictor) -> Profile:
-    """The profile of the rows that a model has learnt from."""
+    """Profile of the training rows; raises ValueError if the model has none."""
     if predictor.profile is None:
-        raise ValueError(f"this {predictor.name} keeps no profile of the rows that it has learnt from; fit it with one")
+        raise ValueError(f"this {predictor.name} stores no profile of its training rows; fit it with profile=True")
     return predictor.profile
 
 
-def _given(predictor: Predictor, frame: RawFrame, raw: dict[str, Raw]) -> RawFrame:
-    """The rows with all columns that the model knows; rows without names go by position, as in `predict`."""
+def _with_all_columns(predictor: Predictor, frame: RawFrame, raw: dict[str, Raw]) -> RawFrame:
+    """Frame with all columns that the model knows; a frame without names is read by position, as in `predict`."""
     if not (predictor.schema.is_named and frame.is_named):
         return frame
     return RawFrame(raw, frame.n_rows)
 
 
-def _nothing(n: int) -> Numbers:
+def _missing_column(n: int) -> Numbers:
     return Numbers.of(np.full(n, np.nan))
 
 
-def _no_values(column: Column) -> Values:
+def _empty_column(column: Column) -> Values:
     if column.kind is Kind.TEXT:
         return Tokens(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(0, bool))
     return np.zeros(0) if column.kind is Kind.NUMERIC else np.zeros(0, np.int32)
@@ -109,27 +109,27 @@ def _observed(column: Column, values: Values) -> Histogram | Counts:
 
 
 def _new_levels(raw: Raw, column: Column) -> tuple[NewLevels, np.ndarray]:
-    """The levels that training did not have, and which rows have one: bool [n_rows]."""
-    nobody = np.zeros(len(raw), bool)
+    """Levels that did not occur in training, and which rows have one: bool [n_rows]."""
+    no_rows = np.zeros(len(raw), bool)
     is_part = column.form is not None and bool(column.form.part)
     if column.kind not in (Kind.NOMINAL, Kind.ORDINAL) or is_part or _is_empty(raw):
-        return NewLevels(), nobody
+        return NewLevels(), no_rows
     codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
-    place = column.places
-    recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
+    code_of = column.places
+    recode = np.array([*(code_of.get(level, -1) for level in codes.levels), -1], np.int32)
     if not (recode[:-1] < 0).any():
-        return NewLevels(), nobody
-    new = set(matched(codes, recode, column).new)
-    which = [k for k, level in enumerate(codes.levels) if level in new]
-    count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels))[which].tolist()
-    named = sorted(zip((str(codes.levels[k]) for k in which), count, strict=True))
-    return NewLevels(tuple(named[:MOST_NEW]), sum(count)), np.isin(codes.codes, which)
+        return NewLevels(), no_rows
+    new_names = set(matched(codes, recode, column).new)
+    new_codes = [k for k, level in enumerate(codes.levels) if level in new_names]
+    count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels))[new_codes].tolist()
+    named = sorted(zip((str(codes.levels[k]) for k in new_codes), count, strict=True))
+    return NewLevels(tuple(named[:MOST_NEW]), sum(count)), np.isin(codes.codes, new_codes)
 
 
 def _is_empty(raw: Raw) -> bool:
     if not isinstance(raw, Numbers):
         return False
-    given = raw.matrix.array[:, raw.column]  # not as doubles: codes beyond 2^53 have none
+    given = raw.matrix.array[:, raw.column]  # not converted to double: codes beyond 2^53 have no exact one
     return given.dtype.kind == "f" and bool(np.isnan(given).all())
 
 

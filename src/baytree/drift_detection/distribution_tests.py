@@ -1,4 +1,8 @@
-"""Two distributions of a column beside each other: how far apart they are, and whether chance alone would do that."""
+"""Tests of whether a column's distribution has changed, and distances between the two distributions.
+
+Values are tested by Pearson's chi-squared test on pooled cells, missing values by chi-squared or, if rare, Fisher's exact
+test (Fisher, 1935); p-values are adjusted by Holm (1979).
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,13 @@ from baytree.statistics.binning import chi_square, chi_square_tail
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import MOST_BUCKETS, Histogram
 
-MOST_CELLS = 12  # of the numbers of a column in the test
+MOST_CELLS = 12  # cells of a numeric column in the test
 
-LEAST_EXPECTED = 5.0  # rows of a cell, below which the chi-squared distribution is no good description
+LEAST_EXPECTED = 5.0  # expected rows of a cell, below which the chi-squared approximation is poor
 
 
 class DistributionPair(NamedTuple):
-    """The weights of training and of new rows in the same cells, in order; missing values apart."""
+    """Weights of the training rows and the new rows in the same cells, in order; missing values separately."""
 
     points: np.ndarray  # [n_cells], numbers, or codes of levels
     before: np.ndarray  # [n_cells]
@@ -27,24 +31,27 @@ class DistributionPair(NamedTuple):
     missing_now: float
 
     def known_by(self, share: float) -> DistributionPair:
-        """The same pair where only a share of the training rows was looked at: the others are no evidence of their own."""
+        """Scale the training weights to the sample of rows that the profile is based on: other rows are no evidence."""
         if share == 1.0:
             return self
         return self._replace(before=self.before * share, missing_before=self.missing_before * share)
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the cells are of numbers."""
+        """Whether the cells are ordered, that is, numeric."""
         return self.points.dtype.kind == "f"
 
 
 def pair_distributions(before: Histogram | Counts, now: Histogram | Counts) -> DistributionPair:
-    """What training and new rows have in the cells of both."""
+    """Distributions of training and new rows on common cells."""
     if isinstance(before, Histogram) and isinstance(now, Histogram):
         wider = max(int(before.exponent[0]), int(now.exponent[0]))
-        _, edges, mine, theirs = _core.united_buckets(before.edges, now.edges, wider, MOST_BUCKETS)
-        cells, more = _placed(before, mine, len(edges)), _placed(now, theirs, len(edges))
-        return DistributionPair(np.asarray(edges), cells, more, _missing(before.counts), _missing(now.counts))
+        _, edges, before_places, now_places = _core.united_buckets(before.edges, now.edges, wider, MOST_BUCKETS)
+        before_cells, now_cells = (
+            _cell_weights(before, before_places, len(edges)),
+            _cell_weights(now, now_places, len(edges)),
+        )
+        return DistributionPair(np.asarray(edges), before_cells, now_cells, _missing(before.counts), _missing(now.counts))
     assert isinstance(before, Counts)
     assert isinstance(now, Counts)
     codes = np.arange(len(before.known()))
@@ -52,9 +59,9 @@ def pair_distributions(before: Histogram | Counts, now: Histogram | Counts) -> D
 
 
 def distance(pair: DistributionPair, n_new: int = 0) -> float:
-    """Between 0 and 1: the largest difference of the shares up to a number, or half the sum of those of all levels.
+    """Distance from 0 to 1: Kolmogorov–Smirnov for numbers, total variation for levels.
 
-    New levels are in `missing_now`; here they are levels of their own, and what is missing is left out.
+    New levels are part of `missing_now`; here they count as levels of their own, and missing values are excluded.
     """
     total_before, total_now = pair.before.sum(), pair.now.sum() + n_new
     if not total_before or not total_now:
@@ -66,25 +73,25 @@ def distance(pair: DistributionPair, n_new: int = 0) -> float:
 
 
 def chances(pair: DistributionPair, n_new: int) -> list[float]:
-    """The p of each test of a column: of the distribution of its values, and of its missing values where there are any."""
+    """p-values of a column: of its values, and of its missing values if there are any."""
     missing = [pair.missing_before, pair.missing_now - n_new]
     known = [float(pair.before.sum()), float(pair.now.sum()) + n_new]
-    tests = [_chance_of_values(pair, n_new) if all(known) else 1.0]
+    tests = [_values_p(pair, n_new) if all(known) else 1.0]
     if any(missing):
         tests.append(missing_chance(missing[0], known[0], missing[1], known[1]))
     return tests
 
 
-def _chance_of_values(pair: DistributionPair, n_new: int) -> float:
-    """The chance of so large a chi-squared statistic, of cells and new levels in both."""
-    cells = _few(pair) if pair.is_ordered else np.stack([pair.before, pair.now])
+def _values_p(pair: DistributionPair, n_new: int) -> float:
+    """p-value of a chi-squared test on the pooled cells and the new levels."""
+    cells = _equal_count_cells(pair) if pair.is_ordered else np.stack([pair.before, pair.now])
     return chi_square_tail(*chi_square(_pooled(np.concatenate([cells, [[0.0], [float(n_new)]]], axis=1))))
 
 
 def missing_chance(missing_before: float, known_before: float, missing_now: float, known_now: float) -> float:
-    """The chance of proportions of missing values that differ as much, if they are the same in training and now.
+    """p-value of equal proportions of missing values in training and now.
 
-    Chi-squared; where fewer than `LEAST_EXPECTED` rows are expected in a cell, Fisher's exact test, twice its smaller tail.
+    Chi-squared; if fewer than `LEAST_EXPECTED` rows are expected in a cell, Fisher's exact test, twice its smaller tail.
     """
     table = np.array([[missing_before, known_before], [missing_now, known_now]], float)
     total = table.sum()
@@ -92,11 +99,13 @@ def missing_chance(missing_before: float, known_before: float, missing_now: floa
         return chi_square_tail(*chi_square(table))
     whole = np.rint(table).astype(int)
     n_now, n_missing = int(whole[1].sum()), int(whole[:, 0].sum())
-    least, most = max(0, n_now - int(whole[:, 1].sum())), min(n_now, n_missing)
-    ways = np.array([_log_choose(n_missing, k) + _log_choose(whole[:, 1].sum(), n_now - k) for k in range(least, most + 1)])
-    share = np.exp(ways - ways.max())
-    place = int(whole[1, 0]) - least
-    return min(1.0, 2 * float(min(share[: place + 1].sum(), share[place:].sum()) / share.sum()))
+    low, high = max(0, n_now - int(whole[:, 1].sum())), min(n_now, n_missing)
+    log_ways = np.array(
+        [_log_choose(n_missing, k) + _log_choose(whole[:, 1].sum(), n_now - k) for k in range(low, high + 1)]
+    )
+    probability = np.exp(log_ways - log_ways.max())
+    observed = int(whole[1, 0]) - low
+    return min(1.0, 2 * float(min(probability[: observed + 1].sum(), probability[observed:].sum()) / probability.sum()))
 
 
 def _log_choose(n: int, k: int) -> float:
@@ -104,7 +113,7 @@ def _log_choose(n: int, k: int) -> float:
 
 
 def adjust_holm(chances: list[float]) -> list[float]:
-    """Holm's adjusted p of each of several tests: the chance that any of them is as small, if nothing has changed.
+    """Holm's adjusted p-values (family-wise error rate).
 
     >>> adjust_holm([0.0625, 1.0, 0.25])
     [0.1875, 1.0, 0.5]
@@ -117,7 +126,7 @@ def adjust_holm(chances: list[float]) -> list[float]:
     return adjusted
 
 
-def _placed(sketch: Histogram, place: np.ndarray, n_cells: int) -> np.ndarray:
+def _cell_weights(sketch: Histogram, place: np.ndarray, n_cells: int) -> np.ndarray:
     return np.bincount(place, sketch.counts.known().sum(axis=1), n_cells)
 
 
@@ -125,27 +134,27 @@ def _missing(counts: Counts) -> float:
     return float(counts.cells.rounded()[0].sum())
 
 
-def _few(pair: DistributionPair) -> np.ndarray:
-    """Neighbouring numbers together, so that both tables have about equally many rows in each cell: [2, n_cells]."""
+def _equal_count_cells(pair: DistributionPair) -> np.ndarray:
+    """Pool neighbouring numbers so that all cells have about equally many rows of both tables: [2, n_cells]."""
     total = pair.before + pair.now
     if not total.sum():
         return np.zeros((2, 0))
-    reached = (np.cumsum(total) - total / 2) / total.sum()
-    place = np.minimum((reached * MOST_CELLS).astype(int), MOST_CELLS - 1)
-    return np.stack([np.bincount(place, side, MOST_CELLS) for side in (pair.before, pair.now)])
+    quantile = (np.cumsum(total) - total / 2) / total.sum()
+    cell = np.minimum((quantile * MOST_CELLS).astype(int), MOST_CELLS - 1)
+    return np.stack([np.bincount(cell, side, MOST_CELLS) for side in (pair.before, pair.now)])
 
 
 def _pooled(table: np.ndarray) -> np.ndarray:
-    """The table with rare cells in one, so that every cell has some rows to be expected in both."""
+    """Merge rare cells into one, so that every cell has enough expected rows in both tables."""
     total = table.sum(axis=0)
-    share = table.sum(axis=1).min() / max(table.sum(), 1.0)
-    is_rare = total * share < LEAST_EXPECTED
+    smaller_proportion = table.sum(axis=1).min() / max(table.sum(), 1.0)
+    is_rare = total * smaller_proportion < LEAST_EXPECTED
     rare = table[:, is_rare].sum(axis=1, keepdims=True)
-    kept = table[:, ~is_rare]
+    frequent = table[:, ~is_rare]
     if not rare.sum():
-        return kept
-    if rare.sum() * share >= LEAST_EXPECTED or not kept.shape[1]:
-        return np.concatenate([kept, rare], axis=1)
-    least = int(np.argmin(kept.sum(axis=0)))
-    kept[:, least] += rare[:, 0]
-    return kept
+        return frequent
+    if rare.sum() * smaller_proportion >= LEAST_EXPECTED or not frequent.shape[1]:
+        return np.concatenate([frequent, rare], axis=1)
+    smallest = int(np.argmin(frequent.sum(axis=0)))
+    frequent[:, smallest] += rare[:, 0]
+    return frequent

@@ -1,4 +1,4 @@
-"""The drift of some rows: what has changed, column by column, which of it is more than chance, and what it does."""
+"""Result of drift detection: changes by column, their significance, and their effect on predictions."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
 from baytree.drift_detection.effects import effect, simulate_training_rows
 
-ALARM = 0.01  # the chance that any column of unchanged rows is called changed
+ALARM = 0.01  # family-wise error rate: probability that any column of unchanged rows raises an alarm
 
-_SHOWN = 3  # new levels in a line
+_SHOWN = 3  # new levels per line
 
 
 class ColumnDrift(msgspec.Struct, frozen=True):
-    """What has changed in one column.
+    """Change of one column.
 
     Attributes
     ----------
     column : str
         The name of the column.
     distance : float
-        From 0, distributed as in training, to 1: of numbers the largest difference of shares up to a number
-        (Kolmogorov–Smirnov), of levels half the sum of all differences.
+        From 0, distributed as in training, to 1: the largest difference of the cumulative distributions of numbers
+        (Kolmogorov–Smirnov), or half the sum of the differences of all levels (total variation).
     p : float
-        The chance of so large a difference in any column if nothing has changed: the smaller of a test of the values and one
-        of the missing values (chi-squared, Holm over all tests).
+        The p-value of the change: the smaller one of a test of the values and one of the missing values (chi-squared, Holm
+        over all tests).
     missing : float
-        The share of missing values, without new levels; 1 where the column is not there.
+        The proportion of missing values, without new levels; 1 if the column is absent.
     missing_before : float
-        The share of missing values in training.
+        The proportion of missing values in training.
     new : float
-        The share of cells with a level that training did not have.
+        The proportion of cells with a level that did not occur in training.
     new_levels : tuple of str
         The first of these levels.
     effect : float
-        By how much answers change on average where this column alone is distributed as now: half the sum over the
-        classes' probabilities; of numbers in units of their spread.
+        Mean change of the predictions if this column alone is distributed as now: half the sum of the differences of the
+        class probabilities; for numbers, in standard deviations of the predictions.
     is_alarming : bool
-        Whether the change is more than chance.
+        Whether the change is significant.
     """
 
     column: str
@@ -58,25 +58,25 @@ class ColumnDrift(msgspec.Struct, frozen=True):
 
 
 class Drift:
-    """What is new in rows beside what a model was trained on. Drifts of one model add up.
+    """Comparison of new rows with the training rows of a model. Drifts of one model are additive.
 
     Parameters
     ----------
     predictor : Predictor
         The model.
     batch : Batch
-        What the rows look like.
+        The statistics of the new rows.
 
     Attributes
     ----------
     n_rows : int
         The number of rows.
     alarms : list of str
-        The columns that have changed by more than chance, those that change the answers most first.
+        The columns that have changed significantly, those with the largest effect on predictions first.
     columns : list of ColumnDrift
-        What has changed in each column, those that change the answers most first.
+        The change of each column; alarms first, then by their effect on predictions and their distance.
     unlike : float
-        The share of rows with a value beyond all that training had: a number outside its range, or a new level.
+        The proportion of rows with a new level or a number outside the range of training.
 
     Examples
     --------
@@ -92,9 +92,9 @@ class Drift:
         self._predictor, self.batch = predictor, batch
 
     def __add__(self, other: Drift) -> Drift:
-        """The drift of the rows of both."""
+        """Drift of the rows of both."""
         if other._predictor.schema != self._predictor.schema:
-            raise ValueError("these drifts are of different models, so they do not add up")
+            raise ValueError("drifts of different models cannot be added")
         return Drift(self._predictor, self.batch + other.batch)
 
     @property
@@ -104,29 +104,29 @@ class Drift:
 
     @property
     def unlike(self) -> float:
-        """The share of rows with a value beyond all that training had."""
+        """Proportion of rows with a new level or a number outside the range of training."""
         return self.batch.unlike / max(self.n_rows, 1)
 
     @property
     def alarms(self) -> list[str]:
-        """The columns that have changed by more than chance."""
+        """Columns that have changed significantly."""
         return [column.column for column in self.columns if column.is_alarming]
 
     @cached_property
     def columns(self) -> list[ColumnDrift]:
-        """What has changed in each column."""
+        """Change of each column."""
         profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
-        share = profile.n_looked_at / max(int(profile.rows[0]), 1)
-        pairs = [pair_distributions(*each).known_by(share) for each in zip(profile.columns, batch.columns, strict=True)]
+        proportion = profile.n_looked_at / max(int(profile.rows[0]), 1)
+        pairs = [pair_distributions(*each).known_by(proportion) for each in zip(profile.columns, batch.columns, strict=True)]
         tests = [chances(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
-        every = iter(adjust_holm([p for own in tests for p in own]))
-        adjusted = [min(next(every) for _ in own) for own in tests]
+        adjusted_p = iter(adjust_holm([p for own in tests for p in own]))
+        adjusted = [min(next(adjusted_p) for _ in own) for own in tests]
         rows = simulate_training_rows(self._predictor, profile)
-        told = [
+        changes = [
             self._told(column.name, j, pairs[j], adjusted[j], rows if adjusted[j] < ALARM else None)
             for j, column in enumerate(schema.columns)
         ]
-        return sorted(told, key=lambda each: (not each.is_alarming, -each.effect, -each.distance))
+        return sorted(changes, key=lambda each: (not each.is_alarming, -each.effect, -each.distance))
 
     def _told(self, name: str, j: int, pair: DistributionPair, p: float, rows: list[Any] | None) -> ColumnDrift:
         new, n = self.batch.new[j], max(self.n_rows, 1)
@@ -144,19 +144,19 @@ class Drift:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """All results as plain values."""
         columns = [msgspec.to_builtins(column) for column in self.columns]
         return {"rows": self.n_rows, "unlike": self.unlike, "alarms": self.alarms, "columns": columns}
 
     def __str__(self) -> str:
         n, found = self.n_rows, self.alarms
-        head = f"{n:,} row{'s' * (n != 1)}, {self.unlike:.1%} of them with a value beyond all that training had."
+        head = f"{n:,} row{'s' * (n != 1)}, {self.unlike:.1%} with a new level or a number outside the range of training."
         verdict = f"{len(found)} of {len(self.columns)} columns have changed" if found else "No column has changed"
         table = aligned(_HEADER, [_row(column) for column in self.columns])
-        return f"{head} {verdict} by more than chance.\n\n{table}"
+        return f"{head} {verdict} significantly.\n\n{table}"
 
 
-_HEADER = ("column", "changed", "distance", "p", "missing", "in training", "new levels", "answers change by")
+_HEADER = ("column", "changed", "distance", "p", "missing", "in training", "new levels", "effect on predictions")
 
 
 def _row(column: ColumnDrift) -> list[str]:

@@ -1,4 +1,8 @@
-"""Packed pieces of files: in memory as far as there is room, the others in a private folder of temporary files."""
+"""Storage of packed blocks on this machine: in memory up to a limit, the rest in a private temporary folder.
+
+`BlockStore` is the `BlockCollection` of scanned files (`engine.scan`); `DerivedBlockStore` holds values computed from its
+blocks. Folders of killed processes are recognised by their unlocked lock file and removed.
+"""
 
 from __future__ import annotations
 
@@ -19,64 +23,64 @@ from baytree.parallel.threads import S
 
 PREFIX = "baytree-scan-"
 
-LOCK = "lock"  # a file in the folder, which the process that uses the folder holds a lock on
+LOCK = "lock"  # file in the folder; the process that uses the folder holds a lock on it
 
 
 class BlockStore:
-    """Packed pieces: in memory as far as there is room, the others in files of a private folder.
+    """Packed blocks, in memory while they fit into `room` bytes, otherwise in files of a private folder.
 
-    The folder is removed with this object, at the latest when Python ends.
+    The folder is removed with this object, at the latest when Python exits.
     """
 
     def __init__(self, room: int = 0):
         _remove_abandoned()
         self.path = temporary.create_folder(f"{PREFIX}{os.getpid()}-")
-        self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
+        self.remove = weakref.finalize(self, _remove, self.path, _create_lock(self.path))
         self.room, self.n_pieces = room, 0
         self._held: dict[int, Content] = {}
-        self._size = 0  # of what is held
+        self._size = 0  # bytes of the blocks in memory
         self._lock = Lock()
 
     def filled(self, pieces: Iterator[tuple[Content, BlockInspection]], total: BlockInspection) -> BlockInspection:
-        """Adds further pieces; returns the sum of their summaries and `total`."""
+        """Append blocks and return the sum of their inspections and `total`."""
         before = self.n_pieces
-        for k in [k for k in self._held if k >= before]:  # the last attempt may have failed
+        for k in [k for k in self._held if k >= before]:  # an earlier attempt may have failed part-way
             self._size -= len(self._held.pop(k))
         try:
-            for content, seen in pieces:
+            for content, inspection in pieces:
                 self._keep(self.n_pieces, content)
                 self.n_pieces += 1
-                total = total + seen
+                total = total + inspection
         except OSError as error:
-            raise _unwritten(self.path, error) from None
+            raise _write_error(self.path, error) from None
         except BaseException:
-            self.n_pieces = before  # pieces that come again must not be added twice
+            self.n_pieces = before  # these blocks will be appended again
             raise
         return total
 
     def map_reduce(self, work: Callable[[Content], S]) -> S:
-        """One round: what `work` makes of each piece, added up in the order of the pieces."""
-        found = threads.map_streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
-        answers = track_blocks(found, self.n_pieces)
-        total = next(answers)
-        for answer in answers:
-            total = total + answer
+        """Apply `work` to every block and return the sum of the results, in block order (one pass)."""
+        streamed = threads.map_streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
+        results = track_blocks(streamed, self.n_pieces)
+        total = next(results)
+        for result in results:
+            total = total + result
         return total
 
     gather = map_reduce
 
     def apply(self, make: Callable[[Content], bytes]) -> DerivedBlockStore:
-        """What `make` makes of each piece, made when a round first asks for it."""
+        """Store of `make(block)` for every block; each is computed when a pass first reads it."""
         return DerivedBlockStore(self, make)
 
     def _keep(self, k: int, content: Content) -> None:
-        """Keeps a piece, in memory where there is room for it."""
-        with self._lock:  # rounds run on threads
-            is_held = len(content) + self._size <= self.room
-            if is_held:
+        """Store a block, in memory if it fits."""
+        with self._lock:  # passes run on threads
+            in_memory = len(content) + self._size <= self.room
+            if in_memory:
                 self._held[k] = content
                 self._size += len(content)
-        if not is_held:
+        if not in_memory:
             self._file(k).write_bytes(packed_bytes(content))
 
     def _piece(self, k: int) -> Content:
@@ -87,7 +91,7 @@ class BlockStore:
 
 
 class DerivedBlockStore(BlockStore):
-    """What is made of the pieces of a folder: half as much of it as of them is held in memory."""
+    """Values computed from the blocks of another store, on first use; memory limit is half of that store's."""
 
     def __init__(self, pieces: BlockStore, make: Callable[[Content], bytes]):
         super().__init__(pieces.room // 2)
@@ -101,26 +105,26 @@ class DerivedBlockStore(BlockStore):
         try:
             self._keep(k, content)
         except OSError as error:
-            raise _unwritten(self.path, error) from None
+            raise _write_error(self.path, error) from None
         self._made.add(k)
         return content
 
 
-def _unwritten(path: Path, error: OSError) -> OSError:
-    told = f"packed rows could not be written to {str(path.parent)!r} ({error.strerror}); "
-    return OSError(error.errno, told + "name a folder with more room in the environment variable TMPDIR")
+def _write_error(path: Path, error: OSError) -> OSError:
+    message = f"cannot write packed rows to {str(path.parent)!r} ({error.strerror}); "
+    return OSError(error.errno, message + "set the environment variable TMPDIR to a folder with more free space")
 
 
-def _lock(folder: Path) -> int:
+def _create_lock(folder: Path) -> int:
     """Create the lock file of a folder and return its descriptor, which holds the lock while the process lives."""
     draft = folder / f"{LOCK}.new"
     try:
         descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        if try_lock(descriptor):  # without locks no folder is ever taken for abandoned
+        if try_lock(descriptor):  # where locking is not supported, no folder is ever considered abandoned
             draft.rename(folder / LOCK)
     except OSError as error:
         temporary.remove(folder)
-        raise _unwritten(folder, error) from None
+        raise _write_error(folder, error) from None
     return descriptor
 
 
@@ -130,7 +134,7 @@ def _remove(folder: Path, lock: int) -> None:
 
 
 def _remove_abandoned() -> None:
-    """Remove the folders of processes that were killed: those whose lock no process holds, whatever host it is on."""
+    """Remove the folders of killed processes, i.e. those whose lock is not held by any process of any host."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if (lock := open_if_abandoned(path / LOCK)) is not None:
             _remove(path, lock)

@@ -1,4 +1,4 @@
-"""Which engine has rows that are not in memory: one line for each."""
+"""Choice of the engine for rows that are not in memory, by the module of their type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from baytree._typing import FrameLike
 if TYPE_CHECKING:
     from baytree.engine.remote import RemoteSource
 
-ENGINES = {  # by the beginning of the module in which the type of the rows is defined
+ENGINES = {  # module prefix of the type of the rows -> module of the engine
     "baytree.engine.scan": "scan",
     "dask.dataframe": "dask",
     "pyspark.sql": "spark",
@@ -18,7 +18,7 @@ ENGINES = {  # by the beginning of the module in which the type of the rows is d
 
 
 def remote_source(rows: FrameLike) -> RemoteSource | None:
-    """The rows as a source of pieces where they are not in memory; None where they are."""
+    """Rows as a remote source, or None if they are in memory."""
     module = type(rows).__module__
     engine = next((name for start, name in ENGINES.items() if module == start or module.startswith(f"{start}.")), None)
     return None if engine is None else import_module(f"baytree.engine.{engine}").source_of(rows)

@@ -1,7 +1,7 @@
-"""Packed blocks in files of the machine that a Spark worker runs on, shared by all Python workers there.
+"""Block files on the machine of a Spark worker, shared by all Python workers there.
 
-They are in the folder that Spark gives each executor and removes with it. Nothing depends on them: a block whose file is
-gone is handed to the worker again.
+They are in the folder that Spark creates for each executor and removes with it. They are only a cache: a block whose file
+is missing is sent to the worker again.
 """
 
 from __future__ import annotations
@@ -17,70 +17,70 @@ from uuid import uuid4
 
 _FOLDER = "baytree-blocks"
 
-_IDLE = 3600  # seconds after which a file that no round has read is removed
+_IDLE = 3600  # seconds after which a file that no pass has read is removed
 
 
 def keep(content: bytes) -> str | None:
-    """The name under which the block is kept; None where there is no room for it."""
+    """Write a block to a file and return its name; None if that is not possible."""
     folder = _folder()
     if folder is None:
         return None
     _remove_idle(folder)
     name = f"{_digest(folder)}-{uuid4().hex}"
-    return name if _written(folder / name, content) else None
+    return name if _write_atomically(folder / name, content) else None
 
 
 def home(name: str) -> str:
-    """Which folder of which machine a block of this name was kept in first."""
+    """Digest of the machine and folder where a block of this name was first written."""
     return name.partition("-")[0]
 
 
 def content(name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
-    """The block of this name, or the block itself, which is kept for the next round; None where neither is here."""
+    """Content of the named file, else the given block, which is then written for the next pass; None if both are missing."""
     folder = _folder()
     if folder is None or name is None:
         return block
-    found = _mapped(folder / name)
-    if found is None and block is not None:
-        _written(folder / name, block)
-    return block if found is None else found
+    mapped = _map_file(folder / name)
+    if mapped is None and block is not None:
+        _write_atomically(folder / name, block)
+    return block if mapped is None else mapped
 
 
 def made(key: str, make: Callable[..., bytes], name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
-    """What was made of a block under this key, or is made now, and kept; None where the block is not here."""
+    """Value computed from a block and cached under `key`; None if neither the value nor the block is available."""
     folder = _folder()
     path = None if folder is None or name is None else folder / f"{name}-{key}"
-    found = None if path is None else _mapped(path)
-    if found is not None:
-        return found
-    whole = content(name, block)
-    if whole is None:
+    cached = None if path is None else _map_file(path)
+    if cached is not None:
+        return cached
+    source = content(name, block)
+    if source is None:
         return None
-    new = make(whole)
+    computed = make(source)
     if path is not None:
-        _written(path, new)
-    return new
+        _write_atomically(path, computed)
+    return computed
 
 
-def _mapped(path: Path) -> memoryview | None:
-    """The file as it lies in the page cache, not copied; None where there is none."""
+def _map_file(path: Path) -> memoryview | None:
+    """Memory-mapped file, without a copy; None if it does not exist."""
     try:
         with path.open("rb") as file:
-            found = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         os.utime(path)
     except (OSError, ValueError):  # an empty file cannot be mapped
         return None
-    return found
+    return mapped
 
 
 def _folder() -> Path | None:
-    """The folder of this executor, made where there is none yet."""
+    """Folder of this executor, created on first use; None if there is no writable one."""
     from pyspark import SparkFiles
 
     try:
         folder = Path(SparkFiles.getRootDirectory()) / _FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
-    except Exception:  # a worker that was given no folder, or may not write there, keeps nothing
+    except Exception:  # the worker has no folder or may not write to it, so nothing is cached
         return None
     return folder
 
@@ -89,8 +89,8 @@ def _digest(folder: Path) -> str:
     return hashlib.sha256(f"{socket.gethostname()}:{folder}".encode()).hexdigest()[:16]
 
 
-def _written(path: Path, content: bytes) -> bool:
-    """Writes a file whole or not at all: another worker may look for it at the same time."""
+def _write_atomically(path: Path, content: bytes) -> bool:
+    """Write a file atomically, since another worker may read it at the same time; return whether it succeeded."""
     partial = path.with_suffix(f".{os.getpid()}")
     try:
         partial.write_bytes(content)
@@ -106,5 +106,5 @@ def _remove_idle(folder: Path) -> None:
         try:
             if time.time() - path.stat().st_mtime > _IDLE:
                 path.unlink()
-        except OSError:  # another worker was faster
+        except OSError:  # another worker removed it first
             continue

@@ -1,4 +1,8 @@
-"""Columns whose spread is one far value's alone: in units of it, all others are nearly the same number."""
+"""Warnings about columns whose standard deviation is dominated by one outlier.
+
+In units of such a standard deviation all other values are nearly equal, so a model on standardised features cannot use the
+column. The check reads about a hundred rows, in a pass that another statistic needs anyway.
+"""
 
 from __future__ import annotations
 
@@ -15,88 +19,94 @@ from baytree.data.schema.column import Kind
 from baytree.engine.partitions import Partitions
 from baytree.statistics.containers import RowArrays, every_nth
 
-_ALIKE = 1e-3  # of the spread: where half of a column lies closer together, models in these units hardly see it
+_MIN_SPREAD = 1e-3  # standard deviations; half of a column closer together than this is nearly constant
 
-_SAMPLE = 101  # rows that are looked at
+_SAMPLE_SIZE = 101  # rows that are sampled
 
 
 class Outliers:
-    """The columns of numbers of these rows; made before the round that finds their spread, it costs none of its own."""
+    """Sample of the numeric columns.
+
+    Create it before the pass that computes their standard deviations: then it needs no pass of its own.
+    """
 
     def __init__(self, rows: Partitions):
         self.rows, columns = rows, rows.schema.columns
         self.numbers: Sequence[int] = range(len(columns))
         if not (are_number_columns(columns) or rows.schema.is_numbers):
             self.numbers = [j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC]
-        step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
-        self._some = rows.submit(partial(_some, self.numbers, step, middle), None) if self.numbers else None
+        step, middle = max(1, rows.n_rows // _SAMPLE_SIZE), rows.n_rows // 2
+        self._some = rows.submit(partial(_sample, self.numbers, step, middle), None) if self.numbers else None
 
     def warn(self, columns: Iterable[int], spread: np.ndarray) -> None:
-        """Name each of these columns that its farthest value has made useless, the value, and the remedy.
+        """Warn of each of these columns that one outlier dominates, naming the column, the value and the remedy.
 
-        `spread` has the standard deviation of each of the columns; those that hold no numbers are passed over.
+        `spread` has the standard deviation of each of the columns; columns that are not numeric are ignored.
         """
-        asked = np.fromiter(columns, np.int64)
-        is_number = np.isin(asked, self.numbers)
-        asked, spread = asked[is_number], spread[is_number]
-        at = np.searchsorted(self.numbers, asked)
-        if self._some is None or not len(asked):
+        numeric = np.fromiter(columns, np.int64)
+        is_number = np.isin(numeric, self.numbers)
+        numeric, spread = numeric[is_number], spread[is_number]
+        index = np.searchsorted(self.numbers, numeric)
+        if self._some is None or not len(numeric):
             return
-        some, other = self._some().arrays
-        if not len(other):
-            return  # a sparse matrix, most of which is 0
-        # halves: the distance between two doubles may be none
-        close = np.flatnonzero(~(np.abs(some[0, at] / 2 - other[0, at] / 2) > _ALIKE * spread))
-        found = asked[close[_are_alike(some[:, at[close]], spread[close])]].tolist()
-        if found:
-            far = self.rows.map_reduce(partial(_farthest, found), rows_per_part=None)
-            _warn([self.rows.schema.columns[j].name for j in found], far.value)
+        sample, middle_row = self._some().arrays
+        if not len(middle_row):
+            return  # a sparse matrix, which is mostly 0
+        # halved, because the distance between two doubles may overflow
+        close = np.flatnonzero(~(np.abs(sample[0, index] / 2 - middle_row[0, index] / 2) > _MIN_SPREAD * spread))
+        affected = numeric[close[_are_nearly_equal(sample[:, index[close]], spread[close])]].tolist()
+        if affected:
+            largest = self.rows.map_reduce(partial(_largest_values, affected), rows_per_part=None)
+            _warn([self.rows.schema.columns[j].name for j in affected], largest.value)
 
 
-def _some(columns: Sequence[int], step: int, middle: int, table: Table) -> RowArrays:
-    """A hundred rows of the whole, as far as they are in this part, and the one in the middle."""
+def _sample(columns: Sequence[int], step: int, middle: int, table: Table) -> RowArrays:
+    """The part of a sample of evenly spaced rows of the whole table that is in this partition, and the middle row."""
     if isinstance(table.values, SparseColumns):
         return RowArrays.of(table.first, np.zeros((0, len(columns))), np.zeros((0, len(columns))))
-    own = every_nth(step, table.first, len(table))
-    at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
+    sampled = every_nth(step, table.first, len(table))
+    middle_rows = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
     if isinstance(table.values, DenseColumns) and list(columns) == list(range(len(table.values))):
-        return RowArrays.of(table.first, table.values.matrix[own], table.values.matrix[at])
-    each = [table.values[j] for j in columns]
-    chosen = [np.stack([values[rows] for values in each], axis=1) for rows in (own, at)]
+        return RowArrays.of(table.first, table.values.matrix[sampled], table.values.matrix[middle_rows])
+    numeric = [table.values[j] for j in columns]
+    chosen = [np.stack([values[rows] for values in numeric], axis=1) for rows in (sampled, middle_rows)]
     return RowArrays.of(table.first, *chosen)
 
 
-def _are_alike(some: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Whether half of the known rows of each column [n_rows, n_columns] lie closer together than its spread tells apart."""
+def _are_nearly_equal(some: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Whether half of the observed values of each column [n_rows, n_columns] are within `_MIN_SPREAD` of the median.
+
+    The distance is in standard deviations; columns with fewer than three values or distance 0 are not. bool [n_columns]
+    """
     if not some.size:
         return np.zeros(some.shape[1], bool)
-    known = (~np.isnan(some)).sum(axis=0)
-    half = np.minimum(known // 2, len(some) - 1)[None]  # numbers that are not known are sorted behind all others
+    n_observed = (~np.isnan(some)).sum(axis=0)
+    half = np.minimum(n_observed // 2, len(some) - 1)[None]  # NaN sorts last
     middle = np.take_along_axis(np.sort(some / 2, axis=0), half, axis=0)
-    apart = np.take_along_axis(np.sort(np.abs(some / 2 - middle), axis=0), half, axis=0)[0]
-    return (known >= 3) & (apart > 0) & (apart < _ALIKE * spread)
+    distance = np.take_along_axis(np.sort(np.abs(some / 2 - middle), axis=0), half, axis=0)[0]
+    return (n_observed >= 3) & (distance > 0) & (distance < _MIN_SPREAD * spread)
 
 
-class _Far(msgspec.Struct, frozen=True):
-    """The number of each column that is farthest from 0."""
+class _LargestValues(msgspec.Struct, frozen=True):
+    """Value of largest magnitude in each column."""
 
     value: np.ndarray
 
-    def __add__(self, other: _Far) -> _Far:
-        return _Far(np.where(~(np.abs(other.value) > np.abs(self.value)), self.value, other.value))
+    def __add__(self, other: _LargestValues) -> _LargestValues:
+        return _LargestValues(np.where(~(np.abs(other.value) > np.abs(self.value)), self.value, other.value))
 
 
-def _farthest(columns: list[int], table: Table) -> _Far:
-    return _Far(np.array([_far(table.values[j]) for j in columns]))
+def _largest_values(columns: list[int], table: Table) -> _LargestValues:
+    return _LargestValues(np.array([_largest_value(table.values[j]) for j in columns]))
 
 
-def _far(values: np.ndarray) -> float:
+def _largest_value(values: np.ndarray) -> float:
     return float(values[np.nanargmax(np.abs(values))]) if not np.isnan(values).all() else 0.0
 
 
 def _warn(names: list[str], far: np.ndarray) -> None:
     for name, value in zip(names, far, strict=True):
         _warnings.warn(
-            f"column {name!r}: the value {value:g} is so far from the others that, in units of the spread it makes, they "
-            "are nearly the same; remove or clip it, or use a tree"
+            f"column {name!r}: the value {value:g} is so far from the others that it dominates the standard deviation, and "
+            "in units of it they are nearly equal; remove or clip it, or use a tree"
         )

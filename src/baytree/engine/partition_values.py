@@ -1,8 +1,8 @@
-"""For engines whose rows do not stay: what is made of a part is made anew in each round, by the same functions.
+"""Values computed once per partition, and their serialization.
 
-What is made once of each part of rows that are elsewhere, and kept there for further rounds.
-
-Arrays as bytes, in which what is made of a piece is kept beside it; read back, they are views of these bytes.
+`PersistedPartitionValues` are stored with the blocks of a remote engine as bytes (`as_bytes`, `from_bytes`; read back, the
+arrays are views). `RecomputedPartitionValues` are for values that cannot be stored: they are recomputed in every pass.
+`LocalPartitionValues`, for rows in memory, are in `engine.partitions`.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ U = TypeVar("U")
 
 
 class RecomputedPartitionValues(Generic[T]):
-    """What `make` makes of each part of these rows, whenever a round asks for it."""
+    """Values `make(part)`, recomputed in every pass."""
 
     def __init__(self, rows: Any, make: Callable[[Any], T], rows_per_part: int | None = None):
         self.rows, self.make, self.rows_per_part = rows, make, rows_per_part
 
     def map_reduce(self, observe: Callable[[T], S]) -> S:
-        """One round over the rows: each part is made, and observed."""
+        """Compute the value of each part, observe it, and add up the results (one pass over the rows)."""
         return self.rows.map_reduce(partial(compose, self.make, observe), self.rows_per_part)
 
     def apply(self, make: Callable[[T], U]) -> RecomputedPartitionValues[U]:
-        """What `make` makes of each of these."""
+        """Values `make(value)`, recomputed in every pass."""
         return RecomputedPartitionValues(self.rows, partial(compose, self.make, make), self.rows_per_part)
 
     def gather(self) -> list[T]:
-        """All of them, in the order of the parts."""
+        """All values, in the order of the parts."""
         return self.map_reduce(lambda piece: [piece])
 
 
 def compose(make: Callable[[Table], T], then: Callable[[T], U], table: Table) -> U:
-    """A plain function: what it is given travels to the rows, and the rows must not travel with it."""
+    """Return then(make(table)). A plain function, since a closure would pickle the rows along with it."""
     return then(make(table))
 
 
-_ALIGNED = 64  # bytes: vector instructions read whole lines
+_ALIGNED = 64  # bytes: vector instructions read whole cache lines
 
 
 class ArraySerializable(Protocol):
-    """What can be kept as arrays."""
+    """Object that can be stored as a sequence of arrays."""
 
     def arrays(self) -> Sequence[np.ndarray]:
-        """All that it is."""
+        """Arrays from which `from_arrays` rebuilds this object."""
         ...
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[np.ndarray]) -> Self:
-        """What had these arrays."""
+        """Rebuild the object from its arrays."""
         ...
 
     def __len__(self) -> int: ...
@@ -74,22 +74,22 @@ class _Shape(msgspec.Struct, frozen=True, array_like=True):
 
 
 def as_bytes(arrays: Sequence[np.ndarray]) -> bytes:
-    """These arrays, one after the other."""
-    known = msgspec.msgpack.encode([_Shape(array.dtype.str, array.shape) for array in arrays])
-    pieces = [_padded(len(known).to_bytes(8, "little") + known)]
+    """Serialize arrays: a msgpack header with dtypes and shapes, then the aligned data."""
+    header = msgspec.msgpack.encode([_Shape(array.dtype.str, array.shape) for array in arrays])
+    pieces = [_padded(len(header).to_bytes(8, "little") + header)]
     return b"".join([*pieces, *(_padded(np.ascontiguousarray(array).tobytes()) for array in arrays)])
 
 
 def from_bytes(content: bytes | memoryview) -> list[np.ndarray]:
-    """The arrays that these bytes hold."""
+    """Arrays stored in these bytes, as views."""
     start = 8 + int.from_bytes(content[:8], "little")
-    found = []
+    arrays = []
     for each in msgspec.msgpack.decode(content[8:start], type=list[_Shape]):
         start = -(-start // _ALIGNED) * _ALIGNED
         count = int(np.prod(each.shape, dtype=np.int64))
-        found.append(np.frombuffer(content, each.dtype, count, start).reshape(each.shape))
-        start += found[-1].nbytes
-    return found
+        arrays.append(np.frombuffer(content, each.dtype, count, start).reshape(each.shape))
+        start += arrays[-1].nbytes
+    return arrays
 
 
 def _padded(content: bytes) -> bytes:
@@ -97,24 +97,24 @@ def _padded(content: bytes) -> bytes:
 
 
 class PersistedPartitionValues(Generic[K]):
-    """What was made of each part, in packs of its own: where it is lost, it is made anew."""
+    """Values computed once per block and stored with the blocks; lost ones are recomputed."""
 
     def __init__(self, packs: Any, kind: type[K]):
         self.packs, self.kind = packs, kind
 
     def map_reduce(self, observe: Callable[[K], S], rows_per_part: int | None = None) -> S:
-        """One round: what `observe` sees in what was made of each part, added up in the order of the parts."""
-        return self.packs.map_reduce(partial(_observed, self.kind, observe)).value
+        """Apply `observe` to the value of each block and return the sum, in block order (one pass)."""
+        return self.packs.map_reduce(partial(_observe_bytes, self.kind, observe)).value
 
     def apply(self, make: Callable[[K], T]) -> RecomputedPartitionValues[T]:
-        """What `make` makes of each of these, made anew in each round."""
+        """Values `make(value)`, recomputed in every pass."""
         return RecomputedPartitionValues(self, make)
 
     def gather(self) -> list[K]:
-        """All of them, in the order of the parts."""
+        """All values, in the order of the blocks."""
         return self.map_reduce(lambda piece: [piece])
 
 
-def _observed(kind: type[ArraySerializable], observe: Callable[[Any], Any], content: bytes) -> OptionalStatistic:
-    made = kind.from_arrays(from_bytes(content))
-    return OptionalStatistic(observe(made) if len(made) else None)
+def _observe_bytes(kind: type[ArraySerializable], observe: Callable[[Any], Any], content: bytes) -> OptionalStatistic:
+    value = kind.from_arrays(from_bytes(content))
+    return OptionalStatistic(observe(value) if len(value) else None)

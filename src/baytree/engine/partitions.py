@@ -1,9 +1,11 @@
-"""Pieces of rows, wherever they are, and one round over them: every part observed, and what was seen added up.
+"""Map-reduce over the rows of a table, in memory or remote: a statistic per partition, added up in order.
 
-An engine is a class with `total`, `gather`, `cached`, `changed`, `made` and `kept`. `total` adds in the order of the parts,
-and the parts depend on nothing but the rows, so neither threads nor machines change a bit of what it gives.
+`Partitions` is the protocol of all engines, `LocalPartitions` its implementation for rows in memory (for the others see
+`engine.remote`), `PartitionValues` the protocol of values computed once per partition. Partitions are split by the number
+of rows alone and added up in order, so neither threads nor machines change a bit of the result.
 
-Weights that can be held against numbers of rows: a penalty, a prior, the smallest leaf.
+`rescale_weights` handles sample weights whose sum cannot be compared with numbers of rows (penalties, priors, minimum leaf
+sizes).
 """
 
 from __future__ import annotations
@@ -29,106 +31,109 @@ U = TypeVar("U")
 
 T_co = TypeVar("T_co", covariant=True)
 
-ROWS_PER_PART = 1 << 17  # a part is small enough that Ctrl-C is answered between two of them
+ROWS_PER_PART = 1 << 17  # rows; small enough that Ctrl-C is handled between two parts
 
-LEAST_ROWS = 1 << 14  # fewer are not worth a thread of their own
+LEAST_ROWS = 1 << 14  # rows; fewer are not worth a thread of their own
 
 
 class PartitionValues(Protocol[T_co]):
-    """What was made of each part, for solvers that ask the same rows again and again."""
+    """Values computed once per partition, for solvers that read the same rows again and again."""
 
     def map_reduce(self, observe: Callable[[T_co], S]) -> S:
-        """One round: what `observe` sees in what was made of each part, added up in the order of the parts."""
+        """Apply `observe` to every value and return the sum of the results, in the order of the partitions (one pass)."""
         ...
 
     def apply(self, make: Callable[[T_co], U]) -> PartitionValues[U]:
-        """What `make` makes of each of these."""
+        """Values `make(value)` for each of these."""
         ...
 
     def gather(self) -> list[T_co]:
-        """All of them on this machine, in the order of the parts."""
+        """All values in this process, in the order of the partitions."""
         ...
 
 
 class Partitions(Protocol):
-    """The rows of a table on some engine."""
+    """Rows of a table on some engine."""
 
     schema: Schema
     n_rows: int
-    n_jobs: int | None  # threads of this machine, for steps that run here
-    is_unweighted: bool  # whether every row is known to weigh 1
+    n_jobs: int | None  # threads of this machine, for steps that run locally
+    is_unweighted: bool  # whether every row is known to have weight 1
 
     def map_reduce(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
-        """One round: what `observe` sees in each part, added up in the order of the parts.
+        """Apply `observe` to every part and return the sum of the results, in the order of the parts (one pass).
 
-        None takes parts as large as the engine has them, where `observe` shares its rows among threads itself. A part says
-        how many rows come before its `first`.
+        With `rows_per_part=None` the parts are the partitions of the engine, for functions that use threads themselves.
+        `table.first` is the number of rows before the part.
         """
         ...
 
     def submit(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
-        """What `total` gives, when it is called: asked for in time, it costs rows elsewhere no round of its own."""
+        """Request `map_reduce(observe)`; the returned function gives its result.
+
+        On remote engines the request is answered by the next pass, so that it needs no pass of its own.
+        """
         ...
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
-        """The rows that a step on this machine needs: all, or those that `choose` takes of each part."""
+        """Rows that a local step needs, as one table: all, or those that `choose` selects from each part."""
         ...
 
     def persist(self) -> Self:
-        """The same parts, kept where the next round finds them at once."""
+        """Same partitions, stored where the next pass reads them quickly."""
         ...
 
     def map_partitions(self, change: Callable[[Table], Table]) -> Partitions:
-        """The same rows, each part changed on its way: weights or labels in another unit."""
+        """Same rows with `change` applied to each part on the fly: weights or labels in another unit."""
         ...
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> PartitionValues[T]:
-        """What `make` makes of each part, kept with the part where there is room, else made anew in each round."""
+        """Values `make(part)`, cached with the part where that is possible, else recomputed in every pass."""
         ...
 
     def apply_and_persist(self, make: Callable[[Table], K], kind: type[K]) -> PartitionValues[K]:
-        """What `make` makes of each part, of this kind, kept where the next round finds it."""
+        """Values `make(part)` of class `kind`, stored with the part for further passes."""
         ...
 
 
 class LocalPartitions:
-    """Rows in this process, in parts that threads take; the kernels release the interpreter's lock."""
+    """Rows in this process. Parts are processed by threads: the C++ kernels release the GIL."""
 
     def __init__(self, table: Table, n_jobs: int | None = None):
         self.table, self.n_jobs = table, n_jobs
         self.schema, self.n_rows, self.is_unweighted = table.schema, len(table), table.is_unweighted
 
     def map_reduce(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
-        """One round: what `observe` sees in each part, added up in the order of the parts."""
-        with threads.limit_threads(self.n_jobs):  # also for the pieces that `observe` makes of a part
+        """Apply `observe` to every part and return the sum of the results, in the order of the parts (one pass)."""
+        with threads.limit_threads(self.n_jobs):  # also for nested use of threads inside `observe`
             return threads.sum_in_order(threads.map_ordered(observe, self._split(rows_per_part)))
 
     def submit(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
-        """What `total` gives, when it is called."""
+        """Function that runs `map_reduce(observe)` when called."""
         return partial(self.map_reduce, observe, rows_per_part)
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
-        """All rows, or those that `choose` takes."""
+        """All rows, or those that `choose` selects."""
         return self.table if choose is None else choose(self.table)
 
     def persist(self) -> Self:
-        """These parts: they are in memory already."""
+        """Return self: the rows are in memory already."""
         return self
 
     def map_partitions(self, change: Callable[[Table], Table]) -> LocalPartitions:
-        """The same rows, changed."""
+        """Same rows with `change` applied."""
         return LocalPartitions(change(self.table), self.n_jobs)
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> LocalPartitionValues[T]:
-        """What `make` makes of each part."""
+        """Values `make(part)`, in memory."""
         return LocalPartitionValues(self._split(rows_per_part), self.n_jobs).apply(make)
 
     def apply_and_persist(self, make: Callable[[Table], K], kind: type[K]) -> LocalPartitionValues[K]:
-        """What `make` makes of each part."""
+        """Values `make(part)`, in memory."""
         return self.apply(make)
 
     def _split(self, rows_per_part: int | None) -> Sequence[Table]:
-        """Parts of one size, which the number of rows alone decides."""
+        """Parts of equal size; the split depends on the number of rows only."""
         n_parts = -(-self.n_rows // max(rows_per_part or self.n_rows, 1))
         if n_parts <= 1:
             return [self.table]
@@ -137,29 +142,29 @@ class LocalPartitions:
 
 
 class LocalPartitionValues(Generic[T]):
-    """What was made of each part, in this process."""
+    """Values computed once per part, in this process."""
 
     def __init__(self, pieces: Sequence[T], n_jobs: int | None = None):
         self.pieces, self.n_jobs = pieces, n_jobs
 
     def map_reduce(self, observe: Callable[[T], S]) -> S:
-        """One round: what `observe` sees in each piece, added up in their order."""
+        """Apply `observe` to every value and return the sum of the results, in order."""
         with threads.limit_threads(self.n_jobs):
             return threads.sum_in_order(threads.map_ordered(observe, self.pieces))
 
     def apply(self, make: Callable[[T], U]) -> LocalPartitionValues[U]:
-        """What `make` makes of each piece."""
+        """Values `make(value)`, computed by threads."""
         with threads.limit_threads(self.n_jobs):
             return LocalPartitionValues(threads.map_ordered(make, self.pieces), self.n_jobs)
 
     def gather(self) -> list[T]:
-        """The pieces."""
+        """Values as a list."""
         return list(self.pieces)
 
 
 def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | None = None) -> None:
-    """Calls work(part, first, last) for parts of a table's rows; each call writes only what belongs to its rows."""
-    if len(table) <= LEAST_ROWS:  # most tables are a row that somebody asks about
+    """Call work(part, first, last) for parts of the rows, on threads; each call may write only to its own rows."""
+    if len(table) <= LEAST_ROWS:  # the usual request is to predict one row
         work(table, 0, len(table))
         return
     step = min(ROWS_PER_PART, max(LEAST_ROWS, -(-len(table) // threads.count(n_jobs))))
@@ -167,18 +172,18 @@ def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | 
     threads.map_ordered(lambda span: work(table.rows(*span), *span), spans, n_jobs)
 
 
-MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 2.0**-64, 2.0**64  # weights that add up to less, or to more, are no numbers of rows
+MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 2.0**-64, 2.0**64  # sums of weights outside this range are not numbers of rows
 
 
 class WeightRange(msgspec.Struct, frozen=True):
-    """The weight of rows, and the largest of one of them."""
+    """Total weight of rows and the largest single weight."""
 
     total: float
     largest: float
 
     @classmethod
     def of(cls, table: Table) -> WeightRange:
-        """The weight of these rows."""
+        """Total and largest weight of these rows."""
         if table.is_unweighted:
             return cls(float(len(table)), 1.0)
         with np.errstate(over="ignore"):
@@ -189,9 +194,9 @@ class WeightRange(msgspec.Struct, frozen=True):
 
 
 def rescale_weights(rows: Partitions) -> Partitions:
-    """The rows, weights in a unit in which the largest is 1 … 2 where they add up to no number of rows.
+    """Rows with weights rescaled so that the largest is in [1, 2), if their sum cannot be a number of rows.
 
-    Then only their proportions count. The unit is a power of two, so that no weight is rounded.
+    In that case only the proportions of the weights matter. The factor is a power of two, so no weight is rounded.
     """
     if rows.is_unweighted:
         return rows

@@ -1,7 +1,8 @@
-"""Rows that are not in memory as a whole: a file read in batches, a Dask or a Spark frame.
+"""Rows that are not in memory as a whole: files read in batches, Dask or Spark frames.
 
-An engine has its rows in pieces. The first round packs each piece (`packing`) where it lies, and looks at it; what was seen
-adds up to the schema. Every further round unpacks, encodes and observes. Rows stay where they are: what moves is statistics.
+An engine (`RemoteSource`) has its rows in blocks. The first pass packs each block where it is stored and inspects it
+(`engine.blocks`); the inspections add up to the schema. Every further pass is a `MapReducePass` over the packed blocks
+(`BlockCollection`): unpack, encode, observe. Rows stay where they are; only statistics move.
 """
 
 from __future__ import annotations
@@ -33,65 +34,65 @@ from baytree.parallel.threads import S
 
 T = TypeVar("T")
 
-Content = PackedBlock | bytes  # of a piece: an engine that keeps it in this process may leave it as it lies
+Content = PackedBlock | bytes  # of a block; engines that keep it in this process need not convert it to bytes
 
 Look = Callable[[FrameLike, str], tuple[Content, BlockInspection]]
 
 
 class BlockCollection(Protocol):
-    """Packed pieces, kept where the next round finds them."""
+    """Packed blocks, stored where the next pass finds them."""
 
     def map_reduce(self, work: Callable[[Content], S]) -> S:
-        """One round: what `work` makes of each piece, added up in the order of the pieces."""
+        """Apply `work` to every block and return the sum of the results, in block order (one pass)."""
         ...
 
     def gather(self, work: Callable[[Content], S]) -> S:
-        """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
+        """As `map_reduce`, for `work` that returns rows: adding up large results on the workers would save nothing."""
         ...
 
     def apply(self, make: Callable[[Content], bytes]) -> BlockCollection:
-        """What `make` makes of each piece, made when a round first asks for it, and kept beside the piece."""
+        """Blocks `make(block)`, computed when a pass first needs them and stored beside the block."""
         ...
 
 
 class RemoteSource(Protocol):
-    """Rows on some engine, in pieces."""
+    """Rows on some engine, in blocks."""
 
     columns: tuple[str, ...]
-    memory: int  # bytes that rows may take on this machine
-    advice: str  # what helps where rows would take more
+    memory: int  # bytes that rows may take in this process
+    advice: str  # remedy, for the error message if rows would take more
 
     def pack_blocks(self, look: Look) -> tuple[BlockCollection, BlockInspection]:
-        """One round over the rows as they are: every piece packed, and what was seen in it added up."""
+        """Read the raw rows once: pack every block and return the blocks and the sum of their inspections."""
         ...
 
     def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
-        """One round over the rows as they are: what `work` makes of each piece that has rows, added up."""
+        """Apply `work` to every non-empty batch of raw rows and return the sum of the results (one pass)."""
         ...
 
     def first(self, column: str) -> Any:
-        """A column of the first rows, as its library has it."""
+        """Column of the first rows, as a series of the engine's library."""
         ...
 
     def read_all(self) -> FrameLike:
-        """All rows as a frame in memory, where they fit."""
+        """All rows as a frame in memory; raises ValueError if they do not fit."""
         ...
 
     def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> Any:
-        """The answers for each row, in the manner of the engine; `names` are those of their columns."""
+        """Predictions for each row, in the engine's own type; `names` are the column names."""
         ...
 
 
 class BlockEncoder(msgspec.Struct, frozen=True):
-    """How the rows of a piece become a table."""
+    """Encoding of the rows of a block as a table."""
 
     schema: Schema
-    first: dict[str, int]  # how many rows come before a piece, by its place
+    first: dict[str, int]  # number of rows before a block, by its location
     is_unweighted: bool
     accepts_infinite: bool
 
     def table(self, piece: Block) -> Table:
-        """The rows of a piece, encoded."""
+        """Encoded rows of a block."""
         sample = piece.sample
         values = encode.encode_partition(sample.frame, self.schema, self.accepts_infinite)
         label = sample.label.values
@@ -100,31 +101,33 @@ class BlockEncoder(msgspec.Struct, frozen=True):
         return Table(self.schema, values, sample.weight, label, self.is_unweighted, self.first.get(piece.place, 0))
 
 
-Change = Callable[[Table], Table] | None  # made of each part on its way
+Change = Callable[[Table], Table] | None  # applied to each table before it is observed
 
 
 class BlockQuery(msgspec.Struct, frozen=True):
-    """What is asked of each part: to observe it, after a change."""
+    """One `map_reduce` request: the function to apply, the size of parts, and a change to apply first."""
 
     observe: Callable[[Table], Any]
     rows_per_part: int | None
     change: Change
 
     def answer(self, table: Table) -> OptionalStatistic:
-        """What is seen in these rows, if there are any."""
+        """Statistic of these rows; empty if there are none."""
         if not len(table):
             return OptionalStatistic()
-        return OptionalStatistic(LocalPartitions(_changed(self.change, table)).map_reduce(self.observe, self.rows_per_part))
+        return OptionalStatistic(
+            LocalPartitions(_apply_change(self.change, table)).map_reduce(self.observe, self.rows_per_part)
+        )
 
 
 class MapReducePass(msgspec.Struct, frozen=True):
-    """What a round makes of each piece: the answers to several questions."""
+    """Function that a pass applies to each block: the statistics of several queries."""
 
     encoding: BlockEncoder
     questions: tuple[BlockQuery, ...]
 
     def __call__(self, content: Content) -> StatisticTuple:
-        """The answers of a packed piece."""
+        """Statistics of a packed block, one per query."""
         piece = unpack(content)
         with error_location(piece.place):
             table = self.encoding.table(piece)
@@ -132,7 +135,7 @@ class MapReducePass(msgspec.Struct, frozen=True):
 
 
 class PendingQuery:
-    """A question that waits for the next round, and then its answer."""
+    """Query that waits for the next pass, and then its result."""
 
     def __init__(self, question: BlockQuery):
         self.question = question
@@ -140,7 +143,7 @@ class PendingQuery:
 
 
 class RemotePartitions:
-    """The rows of a table on an engine, as `Parts`."""
+    """Rows of a table on a remote engine; implements `Partitions`."""
 
     def __init__(
         self,
@@ -158,46 +161,46 @@ class RemotePartitions:
         self._waiting = [] if waiting is None else waiting
 
     def map_reduce(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
-        """One round: what `observe` sees in each part, added up in the order of the parts."""
+        """Apply `observe` to every part and return the sum of the results, in the order of the parts (one pass)."""
         return self.submit(observe, rows_per_part)()
 
     def submit(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
-        """What `total` gives: answered by the next round, whatever that is for, or by one of its own when called."""
-        asked = PendingQuery(BlockQuery(observe, rows_per_part, self.change))
-        self._waiting.append(asked)
-        return partial(self._answered, asked)
+        """Request `map_reduce(observe)`: answered by the next pass, or by a pass of its own when the function is called."""
+        query = PendingQuery(BlockQuery(observe, rows_per_part, self.change))
+        self._waiting.append(query)
+        return partial(self._answered, query)
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
-        """The rows that `choose` takes of each part, or all where they fit into memory."""
+        """Rows that `choose` selects from each part; without `choose`, all rows if they fit in memory."""
         if choose is None:
             check_memory(self._needed, self.source)
-        return concatenate_tables(self.packs.gather(partial(_chosen, choose, self.encoding, self.change)).tables)
+        return concatenate_tables(self.packs.gather(partial(_selected_rows, choose, self.encoding, self.change)).tables)
 
     def persist(self) -> Self:
-        """These parts: they are packed already."""
+        """Return self: the blocks are stored already."""
         return self
 
     def map_partitions(self, change: Callable[[Table], Table]) -> RemotePartitions:
-        """The same rows, each part changed on its way."""
-        both = change if self.change is None else partial(compose, self.change, change)
-        return RemotePartitions(self.packs, self.encoding, self.n_rows, self.n_jobs, self.source, both, self._waiting)
+        """Same rows with `change` applied to each part on the fly."""
+        composed = change if self.change is None else partial(compose, self.change, change)
+        return RemotePartitions(self.packs, self.encoding, self.n_rows, self.n_jobs, self.source, composed, self._waiting)
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> RecomputedPartitionValues[T]:
-        """What `make` makes of each part, made anew in each round."""
+        """Values `make(part)`, recomputed in every pass."""
         return RecomputedPartitionValues(self, make, rows_per_part)
 
     def apply_and_persist(self, make: Callable[[Table], K], kind: type[K]) -> PersistedPartitionValues[K]:
-        """What `make` makes of each part, made once and kept with the rows."""
-        return PersistedPartitionValues(self.packs.apply(partial(_kept, make, self.encoding, self.change)), kind)
+        """Values `make(part)`, computed once and stored with the blocks."""
+        return PersistedPartitionValues(self.packs.apply(partial(_derived_block, make, self.encoding, self.change)), kind)
 
     def _answered(self, asked: PendingQuery) -> Any:
-        """The answer of a question; where it is still open, that of every other one that waits comes with it."""
+        """Result of a query. If it is pending, one pass answers it and all other pending queries."""
         if asked.answer is None:
-            together = (asked, *(each for each in self._waiting if each is not asked))
+            pending = (asked, *(query for query in self._waiting if query is not asked))
             self._waiting.clear()
-            seen = self.packs.map_reduce(MapReducePass(self.encoding, tuple(each.question for each in together)))
-            for each, answer in zip(together, seen.values, strict=True):
-                each.answer = answer
+            statistics = self.packs.map_reduce(MapReducePass(self.encoding, tuple(query.question for query in pending)))
+            for query, answer in zip(pending, statistics.values, strict=True):
+                query.answer = answer
         assert asked.answer is not None
         return asked.answer.value
 
@@ -208,37 +211,41 @@ class RemotePartitions:
 
     @property
     def _needed(self) -> int:
-        of_a_row = 16 + sum(8 if column.kind is Kind.NUMERIC else 4 for column in self.schema.columns)
-        return self.n_rows * of_a_row * SPACE
+        bytes_per_row = 16 + sum(8 if column.kind is Kind.NUMERIC else 4 for column in self.schema.columns)
+        return self.n_rows * bytes_per_row * SPACE
 
 
-SPACE = 3  # what a learner in memory takes, in sizes of its table
+SPACE = 3  # peak memory of an in-memory learner, in multiples of its table
 
 
 def check_memory(needed: float, source: RemoteSource) -> None:
-    """Refuses rows that would take more memory than they may."""
+    """Raise ValueError if rows need more memory than allowed."""
     if needed > source.memory:
         raise ValueError(
-            f"this needs all rows in memory at once, more than {needed / 1e9:.2f} GB, and may take "
-            f"{source.memory / 1e9:.2f} GB; {source.advice}, or use a model that learns in rounds, such as "
+            f"this needs all rows in memory (at least {needed / 1e9:.2f} GB, limit "
+            f"{source.memory / 1e9:.2f} GB); {source.advice}, or use a model that trains out of core, such as "
             "NaiveBayesClassifier, LogisticRegression or CARTClassifier(max_surrogates=0)"
         )
 
 
-def _kept(make: Callable[[Table], ArraySerializable], encoding: BlockEncoder, change: Change, content: Content) -> bytes:
+def _derived_block(
+    make: Callable[[Table], ArraySerializable], encoding: BlockEncoder, change: Change, content: Content
+) -> bytes:
     piece = unpack(content)
     with error_location(piece.place):
-        return partition_values.as_bytes(make(_changed(change, encoding.table(piece))).arrays())
+        return partition_values.as_bytes(make(_apply_change(change, encoding.table(piece))).arrays())
 
 
-def _chosen(choose: Callable[[Table], Table] | None, encoding: BlockEncoder, change: Change, content: Content) -> TableList:
+def _selected_rows(
+    choose: Callable[[Table], Table] | None, encoding: BlockEncoder, change: Change, content: Content
+) -> TableList:
     piece = unpack(content)
     with error_location(piece.place):
         table = encoding.table(piece)
-        chosen = _changed(change, table)
-        chosen = chosen if choose is None else choose(chosen)
-        return TableList((msgspec.structs.replace(chosen, first=table.first),))
+        selected = _apply_change(change, table)
+        selected = selected if choose is None else choose(selected)
+        return TableList((msgspec.structs.replace(selected, first=table.first),))
 
 
-def _changed(change: Change, table: Table) -> Table:
+def _apply_change(change: Change, table: Table) -> Table:
     return table if change is None or not len(table) else change(table)

@@ -1,4 +1,4 @@
-"""The columns of rows that are elsewhere, as an estimator asks for them: read, packed and looked at in one round."""
+"""Columns of remote rows, as an estimator needs them: read, packed and inspected in one pass."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from baytree.engine.remote import BlockCollection, BlockEncoder, RemotePartition
 def open_remote_frame(
     source: RemoteSource, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels
 ) -> RemoteFrame:
-    """The columns of rows elsewhere; target and weights are columns among them."""
+    """Validate the names of target and weight columns and return the remote frame."""
     if not isinstance(y, str):
-        raise ValueError("rows that are not in memory have their target as a column: give its name, as in fit(rows, 'y')")
+        raise ValueError("remote rows need their target as a column: give its name, as in fit(rows, 'y')")
     if sample_weight is not None and not isinstance(sample_weight, str):
-        raise ValueError("rows that are not in memory have their weights as a column: give its name as sample_weight")
+        raise ValueError("remote rows need their weights as a column: give its name as sample_weight")
     return RemoteFrame(source, y, sample_weight, read_labels)
 
 
 class RemoteFrame:
-    """The columns of rows that are elsewhere, with their target and weights, as an estimator asks for them."""
+    """Columns, target and weights of remote rows; the remote counterpart of `data.frames.raw.RawFrame`.
+
+    The rows are read and packed by the first call that needs them.
+    """
 
     is_named = True
     matrix = None
@@ -43,53 +46,53 @@ class RemoteFrame:
         self.columns: dict[str, Any] = {name: None for name in source.columns if name not in (target, weight)}
         self._packs: BlockCollection | None = None
         self._seen: BlockInspection | None = None
-        self._declared: Mapping[str, Any] | None = None  # what the first round was told of columns
+        self._declared: Mapping[str, Any] | None = None  # column declarations that the first pass used
 
     def census(self, declared: Mapping[str, Any] | None) -> TableProfile:
-        """What each column holds: found on the way where the rows have not been read yet."""
+        """Profile of each column. Reads and packs the rows if that has not happened yet."""
         if self._packs is None or self._seen is None:
-            found = self._read(declared).census
+            profile = self._read(declared).census
         elif declared == self._declared:
-            found = self._seen.census
+            profile = self._seen.census
         else:
-            found = self._packs.map_reduce(partial(reinspect_block, declared)).census
-        if found is None:
-            raise ValueError("there is no row")
-        return found
+            profile = self._packs.map_reduce(partial(reinspect_block, declared)).census
+        if profile is None:
+            raise ValueError("the table has no rows")
+        return profile
 
     @property
     def seen(self) -> BlockInspection:
-        """What the first round saw."""
+        """Inspection of the first pass."""
         return self._seen or self._read(None)
 
     def parts(self, schema: Schema, accepts_infinite: bool, n_jobs: int | None) -> RemotePartitions:
-        """The rows as parts of a schema, with the vocabularies of its text columns."""
-        seen = self.seen
-        packs, target = self._packs, seen.target
-        assert packs is not None
+        """Rows as partitions under a schema; collects the vocabularies of its text columns if needed (one more pass)."""
+        inspection = self.seen
+        blocks, target = self._packs, inspection.target
+        assert blocks is not None
         assert target is not None
-        schema = with_target(schema, target, seen.n_rows)
+        schema = with_target(schema, target, inspection.n_rows)
         if any(column.kind is Kind.TEXT and not column.levels for column in schema.columns):
-            words = packs.map_reduce(partial(collect_vocabularies, schema))
-            columns = zip(schema.columns, words.vocabularies, strict=True)
-            known = tuple(msgspec.structs.replace(c, levels=v) if c.kind is Kind.TEXT else c for c, v in columns)
-            schema = msgspec.structs.replace(schema, columns=known)
-        ends = accumulate(seen.sizes.values())
-        first = {place: end - size for (place, size), end in zip(seen.sizes.items(), ends, strict=True)}
-        encoding = BlockEncoder(schema, first, seen.is_unweighted, accepts_infinite)
-        return RemotePartitions(packs, encoding, seen.n_rows, n_jobs, self.source)
+            collected = blocks.map_reduce(partial(collect_vocabularies, schema))
+            columns = zip(schema.columns, collected.vocabularies, strict=True)
+            with_words = tuple(msgspec.structs.replace(c, levels=v) if c.kind is Kind.TEXT else c for c, v in columns)
+            schema = msgspec.structs.replace(schema, columns=with_words)
+        ends = accumulate(inspection.sizes.values())
+        first = {place: end - size for (place, size), end in zip(inspection.sizes.items(), ends, strict=True)}
+        encoding = BlockEncoder(schema, first, inspection.is_unweighted, accepts_infinite)
+        return RemotePartitions(blocks, encoding, inspection.n_rows, n_jobs, self.source)
 
     def _read(self, declared: Mapping[str, Any] | None) -> BlockInspection:
-        looking = partial(inspect_block, declared, self.target, self.weight, self._read_labels)
+        inspect = partial(inspect_block, declared, self.target, self.weight, self._read_labels)
         self._declared = declared
-        self._packs, self._seen = self.source.pack_blocks(looking)
-        _tell(self._seen, self.target)
+        self._packs, self._seen = self.source.pack_blocks(inspect)
+        _check_inspection(self._seen, self.target)
         return self._seen
 
 
-def _tell(seen: BlockInspection, target: str) -> None:
+def _check_inspection(seen: BlockInspection, target: str) -> None:
     if not seen.n_given:
-        raise ValueError("Found array with 0 sample(s): there is no row to learn from")
+        raise ValueError("Found array with 0 sample(s): the table has no rows")
     if not seen.n_rows:
         raise ValueError(f"no row has a label in the target column {target!r}")
     if seen.n_unlabelled:

@@ -1,4 +1,4 @@
-"""Tables on disk as an engine: files read in batches, and packed in memory or in a private folder of temporary files."""
+"""Scan engine: files read in batches and packed in memory or in a private folder of temporary files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from baytree.parallel.threads import S
 if TYPE_CHECKING:
     import polars as pl
 
-_SHARE = 4  # of the memory that rows may take, a quarter holds packed pieces; the others are written
+_SHARE = 4  # of the memory limit, one quarter holds packed blocks; the other blocks are written to files
 
 
 class Scan:
     """Files that are read in batches; see `baytree.scan`."""
 
-    advice = "give more, as in bt.scan(path, memory='8GB')"
+    advice = "raise the limit, as in bt.scan(path, memory='8GB')"
 
     def __init__(self, paths: Sequence[Path], memory: int, asked: files.ReadOptions = PLAINLY):
         self.paths, self.memory = tuple(paths), memory
@@ -43,33 +43,33 @@ class Scan:
         return f"Scan({named}: {', '.join(self.columns)})"
 
     def pack_blocks(self, look: Look) -> tuple[BlockStore, BlockInspection]:
-        """Every batch packed, and what was seen in it added up."""
-        folder, total = BlockStore(self.memory // _SHARE), BlockInspection("")
+        """Pack every batch and add up the inspections."""
+        store, total = BlockStore(self.memory // _SHARE), BlockInspection("")
         try:
             for source in track_blocks(self.sources, len(self.sources)):
-                total = files.attempt(source, partial(_filled, folder, look, total))
+                total = files.attempt(source, partial(_pack_source, store, look, total))
             if not total.n_given:
                 raise files.FileError(f"{', '.join(path.name for path in self.paths[:3])}: there is a header but no row")
         except BaseException:
-            folder.remove()
+            store.remove()
             raise
-        return folder, total
+        return store, total
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """The rows, batch by batch, of types that hold for all rows of a file."""
+        """Rows in batches, with column types that hold for all rows of a file."""
         for source in self.sources:
             yield from files.settle_types(source).batches()
 
     def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
-        """One round over the rows as they are: what `work` makes of each batch, added up."""
+        """Apply `work` to every non-empty batch of raw rows and return the sum of the results (one pass)."""
         return threads.sum_in_order(list(threads.map_streamed(work, (frame for frame in self.batches() if len(frame)))))
 
     def first(self, column: str) -> pl.Series:
-        """A column of the first rows."""
+        """Column of the first rows, as a polars series."""
         return next(frame for frame in self.batches() if len(frame))[column]
 
     def read_all(self) -> pl.DataFrame:
-        """All rows in memory, where they fit."""
+        """All rows as a polars frame; raises ValueError if they do not fit in memory."""
         import polars as pl
 
         frames, size = [], 0.0
@@ -80,37 +80,37 @@ class Scan:
         return pl.concat(frames)
 
     def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> np.ndarray:
-        """The answers for all rows, in memory."""
+        """Predictions for all rows, in memory."""
         return np.concatenate([empty, *threads.map_streamed(answer, self.batches())])
 
 
 def source_of(rows: Scan) -> Scan:
-    """The files themselves."""
+    """Return the scan itself, which is a remote source."""
     return rows
 
 
 def scan(path: str | os.PathLike, memory: str | int = "2GB", verify: bool = False) -> Scan:
-    """A table on disk that is never in memory as a whole, for `fit`, `predict`, `score` and the functions that choose.
+    """Open a table on disk that is never loaded as a whole, for `fit`, `predict`, `score` and model selection.
 
-    The files are read in batches. What a model needs more than once is kept, packed, in a private folder of this machine's
+    The files are read in batches. Data that a model reads more than once is packed into memory and a private folder of
     temporary files, which is removed afterwards. The model is the same as from memory.
 
     Parameters
     ----------
     path : str or path-like
-        A file, or a pattern such as `big/*.parquet`: CSV and its kin, Parquet, NDJSON. The files of a pattern are taken in
-        the order of their names; they must have the same columns, in any order.
+        A file, or a pattern such as `big/*.parquet`: CSV and similar text tables, Parquet, NDJSON. The files of a
+        pattern are read in the order of their names; they must have the same columns, in any order.
     memory : str or int, default='2GB'
-        What rows may take in memory, in bytes or as a size such as '500MB'.
+        Memory limit for rows, in bytes or as a size such as '500MB'.
     verify : bool, default=False
-        Whether Parquet files are read once beforehand to compare their pages with the checksums that Spark, and others if
-        asked, write with them. A flipped bit is then refused with the file and its row group; otherwise it may be read as
-        another value. It needs pyarrow.
+        Whether to read Parquet files once beforehand and compare their pages with the checksums that Spark (and other
+        writers, on request) store with them. A flipped bit is then reported with the file and its row group; otherwise
+        it may be read as another value. Requires pyarrow.
 
     Returns
     -------
     Scan
-        What `fit` takes in place of a frame. The target, and weights, are named: `fit(bt.scan(path), "y")`.
+        Pass it to `fit` in place of a frame. Give target and weights by name: `fit(bt.scan(path), "y")`.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def scan(path: str | os.PathLike, memory: str | int = "2GB", verify: bool = Fals
 
 
 def paths_of(path: str | os.PathLike) -> list[Path]:
-    """The file of this name, or all files of a pattern in the order of their names."""
+    """The file of this name, or all files that match a pattern, sorted by name."""
     text = os.fspath(path)
     paths = [Path(text)] if Path(text).exists() else [Path(found) for found in sorted(glob(text))]
     if not paths:
@@ -139,17 +139,17 @@ def paths_of(path: str | os.PathLike) -> list[Path]:
     return [each for each in paths if each.is_file()] or paths
 
 
-def _filled(folder: BlockStore, look: Look, total: BlockInspection, source: files.TableSource) -> BlockInspection:
-    return folder.filled(_looked_at(look, source), total)
+def _pack_source(folder: BlockStore, look: Look, total: BlockInspection, source: files.TableSource) -> BlockInspection:
+    return folder.filled(_inspected_batches(look, source), total)
 
 
-def _looked_at(look: Look, source: files.TableSource) -> Iterator[tuple[Content, BlockInspection]]:
-    """Each batch of a file, packed, and its summary."""
-    return threads.map_streamed(lambda batch: look(*batch), _placed(source))
+def _inspected_batches(look: Look, source: files.TableSource) -> Iterator[tuple[Content, BlockInspection]]:
+    """Pack and inspect each batch of a file."""
+    return threads.map_streamed(lambda batch: look(*batch), _located_batches(source))
 
 
-def _placed(source: files.TableSource) -> Iterator[tuple[pl.DataFrame, str]]:
-    """Each batch, and the name of its file and rows for messages."""
+def _located_batches(source: files.TableSource) -> Iterator[tuple[pl.DataFrame, str]]:
+    """Each batch with its location (file and row numbers) for messages."""
     first = 0
     for frame in source.batches():
         yield frame, f"{source.name}, rows {first + 1:,} to {first + len(frame):,}"

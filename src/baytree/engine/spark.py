@@ -1,9 +1,9 @@
-"""Spark frames as an engine, by the DataFrame API alone, so that it also runs over Spark Connect.
+"""Spark engine. It uses only the DataFrame API, so it also runs over Spark Connect.
 
-Rows are packed in blocks where they lie, a cached frame with one row for each block; a round maps these blocks. To hand a
-block to a Python worker would cost more than most rounds, so workers keep blocks in files of their machine, and get their
-names; where a file is gone, the block itself. What a round needs to know travels in its closure; what it gives is added up
-on this machine, or, where it is large, on the workers first.
+Partitions are packed in blocks where they are stored: a cached frame with one row per block. A pass maps these blocks.
+Sending a block to a Python worker would cost more than most passes, so workers keep blocks in local files
+(`engine.kept_files`) and receive only their names, or the block itself if a file is missing. The function of a pass
+travels in the closure of `mapInArrow`; its results are added up in this process or, if they are large, on the workers first.
 """
 
 from __future__ import annotations
@@ -43,210 +43,214 @@ ROWS_PER_BLOCK = 1 << 17
 
 BYTES_PER_CELL = 16
 
-THREADS = 2  # of a worker: the second takes what a task that is done has left idle
+THREADS = 2  # per worker; the second one uses the time that a finished task leaves idle
 
-MANY_TASKS = 1 << 30  # as many as there are partitions
+MANY_TASKS = 1 << 30  # one task per partition
 
-TOGETHER = 4  # answers of so many partitions are brought here as they are, however large
+TOGETHER = 4  # results of up to this many partitions are collected as they are, whatever their size
 
-GONE = b""  # the answer of a partition whose blocks are kept in files that are not there
+GONE = b""  # result of a partition whose block files are missing
 
-_PACKED = "part int, block int, kept string, content binary, seen binary"
+_BLOCK_SCHEMA = "part int, block int, kept string, content binary, seen binary"
 
-_ANSWERS = "part int, answer binary"
+_RESULT_SCHEMA = "part int, answer binary"
 
-Batches = Iterator[Any]  # of Arrow's record batches
+Batches = Iterator[Any]  # Arrow record batches
 
-Read = Callable[..., bytes | memoryview | None]  # of the name of a block, and the block where it is there
+Read = Callable[..., bytes | memoryview | None]  # arguments: name of a block and, if it was sent, the block
 
 
 class SparkFrame:
-    """A Spark frame."""
+    """Source of rows in a Spark frame."""
 
     memory = parse_memory_size("2GB")
-    advice = "take fewer rows or columns"
+    advice = "use fewer rows or columns"
 
     def __init__(self, frame: DataFrame):
         self.frame, self.columns = frame, tuple(frame.columns)
 
     def pack_blocks(self, look: Look) -> tuple[CachedBlocks, BlockInspection]:
-        """Every partition packed in blocks, and what was seen in them added up."""
-        blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
-        found = track_pass(partial(_collected, blocks.select("part", "block", "kept", "seen")))
-        if not found:
+        """Pack every partition in blocks and add up the inspections."""
+        blocks = self.frame.mapInArrow(partial(_pack_partition, look), _BLOCK_SCHEMA).cache()
+        rows = track_pass(partial(_collect, blocks.select("part", "block", "kept", "seen")))
+        if not rows:
             return CachedBlocks(blocks, 1), BlockInspection("")
-        seen = combine_results([((part, block), content) for part, block, _, content in found])
+        inspection = combine_results([((part, block), content) for part, block, _, content in rows])
         return CachedBlocks(
-            blocks, len({part for part, *_ in found}), self._n_tasks([kept for _, _, kept, _ in found])
-        ), seen
+            blocks, len({part for part, *_ in rows}), self._n_tasks([file for _, _, file, _ in rows])
+        ), inspection
 
     def _n_tasks(self, kept: Sequence[str | None]) -> int | None:
-        """How many tasks a round over kept blocks takes: none where one is not kept, and as many as run at a time where one
-        executor keeps all. Elsewhere each partition is its own, for Spark runs it where it lies.
+        """Number of tasks of a pass over block files.
+
+        None if a block has no file; the number of tasks that run at a time if one executor has all files; otherwise one task
+        per partition, because Spark runs each partition where it is stored.
         """
         if not all(kept):
             return None
-        homes = {kept_files.home(name) for name in kept if name is not None}
-        return _at_a_time(self.frame) if len(homes) == 1 else MANY_TASKS
+        executors = {kept_files.home(name) for name in kept if name is not None}
+        return _n_parallel_tasks(self.frame) if len(executors) == 1 else MANY_TASKS
 
     def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
-        """One round over the rows as they are: what `work` makes of each block, added up."""
-        return combine_results(_collected(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS)))
+        """Apply `work` to every block of raw rows and return the sum of the results (one pass)."""
+        return combine_results(_collect(self.frame.mapInArrow(partial(_apply_to_rows, work), _RESULT_SCHEMA)))
 
     def first(self, column: str) -> Any:
-        """A column of the first rows."""
+        """Column of the first rows, as a pandas series."""
         return self.frame.select(column).limit(1000).toPandas()[column]
 
     def read_all(self) -> Any:
-        """All rows in memory, where they fit."""
+        """All rows as a pandas frame; raises ValueError if they do not fit in memory."""
         check_memory(self.frame.count() * len(self.columns) * BYTES_PER_CELL * SPACE, self)
         return self.frame.toPandas()
 
     def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> DataFrame:
-        """The frame with columns of answers."""
+        """Frame with the predictions as additional columns."""
         from pyspark.sql.types import StructField, StructType
 
         kind = _spark_type(empty)
         fields = [*self.frame.schema.fields, *(StructField(name, kind) for name in names)]
-        return self.frame.mapInArrow(partial(_answered, answer, tuple(names)), StructType(fields))
+        return self.frame.mapInArrow(partial(_predict_batches, answer, tuple(names)), StructType(fields))
 
 
 class CachedBlocks:
-    """Packed blocks in a cached frame, or what is made of each of them."""
+    """Packed blocks in a cached frame, or values computed from each of them."""
 
     def __init__(self, blocks: DataFrame, n_parts: int, n_tasks: int | None = None, read: Read = kept_files.content):
         self.blocks, self.n_parts, self.n_tasks, self.read = blocks, n_parts, n_tasks, read
-        self.is_large = False  # the answers of the last round
+        self.is_large = False  # whether the results of the last pass were large
 
     def apply(self, make: Callable[[bytes], bytes]) -> CachedBlocks:
-        """What `make` makes of each block, which workers keep in files of their own."""
+        """Blocks `make(block)`, cached by workers in local files."""
         return CachedBlocks(self.blocks, self.n_parts, self.n_tasks, partial(kept_files.made, uuid4().hex, make))
 
     def map_reduce(self, work: Callable[[bytes], S]) -> S:
-        """One round: what `work` makes of each block, added up in the order of the blocks.
+        """Apply `work` to every block and return the sum of the results, in block order (one pass).
 
-        Answers that are large are added up in two steps. What was large in one round is expected to be so in the next.
+        Large results are added up in two steps. The next pass is expected to have results as large as the last one.
         """
         return combine_results(track_pass(partial(self._whole, partial(self._added, work))))
 
     def gather(self, work: Callable[[bytes], S]) -> S:
-        """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
-        return combine_results(track_pass(partial(self._whole, lambda column: _collected(self._mapped(work, None, column)))))
+        """As `map_reduce`, for `work` that returns rows: adding up large results on the workers would save nothing."""
+        return combine_results(track_pass(partial(self._whole, lambda column: _collect(self._mapped(work, None, column)))))
 
     def _whole(self, answers: Callable[[str], list[Sent]]) -> list[Sent]:
-        """The answers by the files that workers keep or, where one is gone, by the blocks."""
-        found = answers("kept") if self.n_tasks else [(0, GONE)]
-        return answers("content") if any(content == GONE for _, content in found) else found
+        """Results computed from the block files or, if one is missing, from the blocks themselves."""
+        results = answers("kept") if self.n_tasks else [(0, GONE)]
+        return answers("content") if any(content == GONE for _, content in results) else results
 
     def _added(self, work: Callable[[bytes], Any], column: str) -> list[Sent]:
         if self.n_parts <= TOGETHER:
-            return _collected(self._mapped(work, None, column))
+            return _collect(self._mapped(work, None, column))
         if not self.is_large:
-            answers = _collected(self._mapped(work, AT_ONCE // self.n_parts, column))
-            self.is_large = any(content is None for _, content in answers)
+            results = _collect(self._mapped(work, AT_ONCE // self.n_parts, column))
+            self.is_large = any(result is None for _, result in results)
             if not self.is_large:
-                return answers
-        answers = _collected(self._in_two_steps(work, column))
-        self.is_large = sum(len(content) for _, content in answers) > AT_ONCE // self.n_parts
-        return answers
+                return results
+        results = _collect(self._in_two_steps(work, column))
+        self.is_large = sum(len(result) for _, result in results) > AT_ONCE // self.n_parts
+        return results
 
     def _in_two_steps(self, work: Callable[[bytes], Any], column: str) -> DataFrame:
-        """The sums of neighbouring partitions, made on the workers."""
-        together = max(2, int(self.n_parts**0.5))
-        # by a column, not by range: a range is found by a job of its own, which would do all the work twice
-        whole = self._mapped(work, None, column).selectExpr("part", "answer", f"int(part / {together}) AS run")
-        shuffled = whole.repartition(-(-self.n_parts // together), "run")
-        return shuffled.select("part", "answer").mapInArrow(_together, _ANSWERS)
+        """Sums of runs of neighbouring partitions, computed on the workers."""
+        run_length = max(2, int(self.n_parts**0.5))
+        # repartition by a column, not by range: finding the ranges takes a job of its own, which would repeat all the work
+        results = self._mapped(work, None, column).selectExpr("part", "answer", f"int(part / {run_length}) AS run")
+        shuffled = results.repartition(-(-self.n_parts // run_length), "run")
+        return shuffled.select("part", "answer").mapInArrow(_combine_partitions, _RESULT_SCHEMA)
 
     def _mapped(self, work: Callable[[bytes], Any], most: int | None, column: str) -> DataFrame:
         names = ("part", "block", "kept") if column == "kept" else ("part", "block", "kept", "content")
         blocks = self.blocks.select(*names)
         if column == "kept" and self.n_tasks and self.n_tasks < self.n_parts:
-            blocks = blocks.coalesce(self.n_tasks)  # a task costs more than most of what is asked of a partition
-        return blocks.mapInArrow(partial(_of_blocks, self.read, work, most), _ANSWERS)
+            blocks = blocks.coalesce(self.n_tasks)  # a task costs more than most queries of one partition
+        return blocks.mapInArrow(partial(_apply_to_blocks, self.read, work, most), _RESULT_SCHEMA)
 
 
 def source_of(rows: DataFrame) -> SparkFrame:
-    """The frame as a source of pieces."""
+    """Spark frame as a remote source."""
     return SparkFrame(rows)
 
 
-def _packed(look: Look, batches: Batches) -> Batches:
-    part = _part()
+def _pack_partition(look: Look, batches: Batches) -> Batches:
+    part = _partition_id()
 
     def looked(piece: tuple[int, pa.Table]) -> tuple[int, WorkerResult]:
         block, table = piece
         return block, capture_errors(look, table, f"partition {part}, block {block}")
 
-    for block, answer in threads.map_streamed(looked, enumerate(_blocks(batches)), THREADS):
-        packed, seen = (b"", answer.value) if isinstance(answer.value, WorkerError) else answer.value
+    for block, result in threads.map_streamed(looked, enumerate(_blocks(batches)), THREADS):
+        packed, inspection = (b"", result.value) if isinstance(result.value, WorkerError) else result.value
         content = packed_bytes(packed)
-        yield _row(_PACKED, part, block, kept_files.keep(content), content, as_bytes(WorkerResult(seen, answer.notices)))
+        yield _row(
+            _BLOCK_SCHEMA, part, block, kept_files.keep(content), content, as_bytes(WorkerResult(inspection, result.notices))
+        )
 
 
-def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
-    answers = [capture_errors(work, table) for table in _blocks(batches)]
-    if answers:
-        yield _row(_ANSWERS, _part(), as_bytes(sum_in_order(answers)))
+def _apply_to_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
+    results = [capture_errors(work, table) for table in _blocks(batches)]
+    if results:
+        yield _row(_RESULT_SCHEMA, _partition_id(), as_bytes(sum_in_order(results)))
 
 
-def _of_blocks(read: Read, work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
-    """The sum of the answers of each partition; None in its place where it has more bytes than `most`."""
+def _apply_to_blocks(read: Read, work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
+    """Sum of the results of each partition; None in its place if it has more than `most` bytes."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
-    answers = threads.map_streamed(partial(_of_block, read, work), blocks, THREADS)
-    for part, own in groupby(zip(blocks, answers, strict=True), key=lambda pair: pair[0][0]):
-        found = [answer for _, answer in own]
-        known = [answer for answer in found if answer is not None]
-        if len(known) < len(found):
-            yield _row(_ANSWERS, part, GONE)
+    results = threads.map_streamed(partial(_apply_to_block, read, work), blocks, THREADS)
+    for part, pairs in groupby(zip(blocks, results, strict=True), key=lambda pair: pair[0][0]):
+        block_results = [result for _, result in pairs]
+        available = [result for result in block_results if result is not None]
+        if len(available) < len(block_results):
+            yield _row(_RESULT_SCHEMA, part, GONE)
             return
-        content = as_bytes(sum_in_order(known))
-        yield _row(_ANSWERS, part, None if most is not None and len(content) > most else content)
+        content = as_bytes(sum_in_order(available))
+        yield _row(_RESULT_SCHEMA, part, None if most is not None and len(content) > most else content)
 
 
-def _of_block(read: Read, work: Callable[[bytes], Any], block: tuple) -> WorkerResult | None:
-    """What work makes of a block; None where it is not here."""
+def _apply_to_block(read: Read, work: Callable[[bytes], Any], block: tuple) -> WorkerResult | None:
+    """Result for one block; None if the block is not available here."""
     content = read(*block[2:])
     return None if content is None else capture_errors(work, content)
 
 
-def _together(batches: Batches) -> Batches:
-    """The sum of the answers of neighbouring partitions."""
-    answers = [row for batch in batches for row in _rows(batch)]
-    if any(content == GONE for _, content in answers):
-        yield _row(_ANSWERS, answers[0][0], GONE)
-    elif answers:
-        yield _row(_ANSWERS, *combine_large_results(answers, 0)[0])
+def _combine_partitions(batches: Batches) -> Batches:
+    """Sum of the results of neighbouring partitions."""
+    results = [row for batch in batches for row in _rows(batch)]
+    if any(content == GONE for _, content in results):
+        yield _row(_RESULT_SCHEMA, results[0][0], GONE)
+    elif results:
+        yield _row(_RESULT_SCHEMA, *combine_large_results(results, 0)[0])
 
 
-def _answered(answer: Callable[[FrameLike], np.ndarray], names: tuple[str, ...], batches: Batches) -> Batches:
+def _predict_batches(answer: Callable[[FrameLike], np.ndarray], names: tuple[str, ...], batches: Batches) -> Batches:
     import pyarrow as pa
 
     for batch in batches:
         table = pa.Table.from_batches([batch])
-        found = answer(table)
-        for name, values in zip(names, found.T if found.ndim == 2 else [found], strict=True):
+        predicted = answer(table)
+        for name, values in zip(names, predicted.T if predicted.ndim == 2 else [predicted], strict=True):
             table = table.append_column(name, pa.array(values.tolist()))
         yield from table.to_batches()
 
 
 def _blocks(batches: Batches) -> Iterator[pa.Table]:
-    """The rows of a partition in tables of a bounded size."""
+    """Rows of a partition as tables of at least `ROWS_PER_BLOCK` rows, except the last."""
     import pyarrow as pa
 
-    held, n_rows = [], 0
+    pending, n_rows = [], 0
     for batch in batches:
-        held.append(batch)
+        pending.append(batch)
         n_rows += batch.num_rows
         if n_rows >= ROWS_PER_BLOCK:
-            yield pa.Table.from_batches(held)
-            held, n_rows = [], 0
+            yield pa.Table.from_batches(pending)
+            pending, n_rows = [], 0
     if n_rows:
-        yield pa.Table.from_batches(held)
+        yield pa.Table.from_batches(pending)
 
 
-def _collected(frame: DataFrame) -> list[tuple]:
-    """The rows of a small frame, here; as Arrow has them where Spark can, for large answers come twice as fast."""
+def _collect(frame: DataFrame) -> list[tuple]:
+    """Rows of a small frame. Uses `toArrow` where Spark has it: large results arrive twice as fast."""
     if not hasattr(frame, "toArrow"):
         return [tuple(row) for row in frame.collect()]
     return list(_rows(frame.toArrow()))
@@ -265,15 +269,15 @@ def _row(kinds: str, *values: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, [name for name, _ in named])
 
 
-def _part() -> int:
+def _partition_id() -> int:
     from pyspark import TaskContext
 
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()
 
 
-def _at_a_time(frame: DataFrame) -> int:
-    """How many tasks run at the same time, as far as is known: Spark Connect does not tell."""
+def _n_parallel_tasks(frame: DataFrame) -> int:
+    """Number of tasks that run at a time, or `MANY_TASKS` if unknown, as over Spark Connect."""
     try:
         return frame.sparkSession.sparkContext.defaultParallelism
     except Exception:

@@ -1,6 +1,7 @@
-"""What work on another machine gives, together with what it warned of, and how it is brought here.
+"""Results of work on other machines, with their warnings and errors, and how they are added up.
 
-Rows of several parts brought together, and what may be there or not.
+A `WorkerResult` travels pickled as `Sent`; `combine_results` adds the results up in block order, emits the warnings and
+raises the error. `OptionalStatistic`, `StatisticTuple` and `TableList` are additive containers of results.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from baytree import _warnings
 from baytree.data.encoding.table import Table, Tokens
 from baytree.parallel.threads import sum_in_order
 
-AT_ONCE = 10_000_000  # bytes of answers that are brought here as they are; more are added up on the workers first
+AT_ONCE = 10_000_000  # bytes; more results than this are added up on the workers first
 
-Sent = tuple[Any, bytes]  # the place of the first piece that an answer is of, and the answer
+Sent = tuple[Any, bytes]  # index of the first block that a result covers, and the pickled `WorkerResult`
 
 
 class WorkerError(msgspec.Struct, frozen=True):
-    """An error in the rows, which travels as an answer: to the caller it is one error, without the way it took."""
+    """Error in the rows, sent as a result so that the caller sees the plain error without the traceback of the engine."""
 
     kind: type[Exception]
     words: str
 
 
 class WorkerResult(msgspec.Struct, frozen=True):
-    """A value, and the notices that came with it; two add up."""
+    """Value with the warnings that were raised while it was computed; adding keeps distinct warnings, or the first error."""
 
     value: Any
     notices: tuple[tuple[str, type[Warning]], ...] = ()
@@ -40,7 +41,7 @@ class WorkerResult(msgspec.Struct, frozen=True):
         return type(self)(self.value + other.value, tuple(dict.fromkeys((*self.notices, *other.notices))))
 
     def unwrap(self) -> Any:
-        """The value, after what came with it was told here; an error that came instead of it is raised."""
+        """Return the value after emitting the worker's warnings; raise the worker's error if it failed."""
         if isinstance(self.value, WorkerError):
             raise self.value.kind(self.value.words)
         _warnings.emit(list(self.notices))
@@ -48,13 +49,13 @@ class WorkerResult(msgspec.Struct, frozen=True):
 
 
 def capture_warnings(work: Callable[..., Any], *arguments: Any) -> WorkerResult:
-    """What work gives, its notices kept."""
-    with _warnings.capture() as kept:
-        return WorkerResult(work(*arguments), tuple(dict.fromkeys(kept)))
+    """Result of work(*arguments) with its warnings."""
+    with _warnings.capture() as captured:
+        return WorkerResult(work(*arguments), tuple(dict.fromkeys(captured)))
 
 
 def capture_errors(work: Callable[..., Any], *arguments: Any) -> WorkerResult:
-    """What work gives, its notices kept, or the error that it met in the rows."""
+    """Result of work(*arguments) with its warnings, or its ValueError or TypeError."""
     try:
         return capture_warnings(work, *arguments)
     except (ValueError, TypeError) as error:
@@ -63,39 +64,39 @@ def capture_errors(work: Callable[..., Any], *arguments: Any) -> WorkerResult:
 
 
 def as_bytes(answer: WorkerResult) -> bytes:
-    """An answer as it travels."""
+    """Pickle a result for transport."""
     return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def combine_large_results(answers: Sequence[Sent], most: int) -> list[Sent]:
-    """The answers in the order of their pieces; their sum in their place where they have more than `most` bytes.
+    """Results in block order, or their sum in one item if they have more than `most` bytes.
 
-    Small answers are added up on this machine alone, in the order of the pieces, whoever held them. Large ones are added up
-    in any order: counts, whose sums are exact; rows, which carry their place (`Strung`, `Gathered`); or matrices of many
-    features, which may differ in last bits with the workers.
+    Small results are added up only in this process, in block order, whichever worker computed them. Large results are added
+    up in any order. They are counts, whose sums are exact; rows, which carry their position (`RowArrays`, `TableList`); or
+    matrices of many features, whose last bits may depend on the workers.
     """
     if sum(len(content) for _, content in answers) <= most or len(answers) == 1:
         return in_order(answers)
-    return [(min(place for place, _ in answers), as_bytes(_sum(answers)))]
+    return [(min(index for index, _ in answers), as_bytes(_sum(answers)))]
 
 
 def in_order(answers: Sequence[Sent]) -> list[Sent]:
-    """The answers in the order of their pieces."""
+    """Results in block order."""
     return sorted(answers, key=lambda answer: answer[0])
 
 
 def combine_results(answers: Sequence[Sent]) -> Any:
-    """The sum of all answers, in the order of their pieces, after what came with it was told here."""
+    """Sum of all results, in block order, after emitting their warnings; raises the error of a failed one."""
     return _sum(answers).unwrap()
 
 
 def _sum(answers: Sequence[Sent]) -> WorkerResult:
-    # our own workers sent it
+    # pickled by our own workers
     return sum_in_order([pickle.loads(content) for _, content in in_order(answers)])  # nosec B301
 
 
 class OptionalStatistic(msgspec.Struct, frozen=True):
-    """What was made of a part; None where it has no rows."""
+    """Statistic of a part; None if the part has no rows."""
 
     value: Any = None
 
@@ -106,7 +107,7 @@ class OptionalStatistic(msgspec.Struct, frozen=True):
 
 
 class StatisticTuple(msgspec.Struct, frozen=True):
-    """The answers to several questions."""
+    """Statistics of several queries."""
 
     values: tuple
 
@@ -115,13 +116,13 @@ class StatisticTuple(msgspec.Struct, frozen=True):
 
 
 class TableList(msgspec.Struct, frozen=True):
-    """Rows of some parts, in the order in which their answers are added up; `concatenate_tables` puts them in the order of the rows."""
+    """Selected rows of some parts, in arbitrary order of parts; `concatenate_tables` restores the row order."""
 
     tables: tuple[Table, ...]
 
     @classmethod
     def of(cls, choose: Callable[[Table], Table], table: Table) -> Self:
-        """The rows that are chosen of these."""
+        """Rows that `choose` selects from a table."""
         return cls((msgspec.structs.replace(choose(table), first=table.first),))
 
     def __add__(self, other: Self) -> Self:
@@ -129,15 +130,15 @@ class TableList(msgspec.Struct, frozen=True):
 
 
 def concatenate_tables(tables: Sequence[Table]) -> Table:
-    """The rows of tables of one schema, in the order of the rows that come before each table."""
+    """Concatenate tables of one schema, ordered by the number of rows before each (`first`)."""
     ordered = sorted(tables, key=lambda table: table.first)
-    kept = [table for table in ordered if len(table)] or ordered[:1]
-    if len(kept) == 1:
-        return msgspec.structs.replace(kept[0], first=0)
-    columns = zip(*(table.values for table in kept), strict=True)
+    non_empty = [table for table in ordered if len(table)] or ordered[:1]
+    if len(non_empty) == 1:
+        return msgspec.structs.replace(non_empty[0], first=0)
+    columns = zip(*(table.values for table in non_empty), strict=True)
     values = tuple(_stacked(column) for column in columns)
-    label, weight = (np.concatenate([getattr(table, name) for table in kept]) for name in ("label", "weight"))
-    return Table(kept[0].schema, values, weight, label, all(table.is_unweighted for table in kept))
+    label, weight = (np.concatenate([getattr(table, name) for table in non_empty]) for name in ("label", "weight"))
+    return Table(non_empty[0].schema, values, weight, label, all(table.is_unweighted for table in non_empty))
 
 
 def _stacked(column: Sequence[Any]) -> Any:

@@ -1,1 +1,1 @@
-"""The scikit-learn face, a file per family: parameters in, a learner, a fitted model out."""
+"""Estimators with scikit-learn's interface, one package per model family: naive Bayes, trees and linear models."""

@@ -1,4 +1,10 @@
-"""`Estimator`: fit, schema, state"""
+"""Base class of all estimators: `fit`, schema, fitted state.
+
+An estimator stores its parameters in the constructor, like scikit-learn's. `fit` encodes the rows (`_prepare_rows`), builds
+a learner from the validated parameters (`_learner(schema)`, which subclasses implement), runs it, and sets all fitted
+attributes at the end, so that a failed fit leaves a fitted estimator as it was. Predictions go through
+`base.predictor.Predictor`.
+"""
 
 from __future__ import annotations
 
@@ -47,48 +53,48 @@ from baytree.uncertainty.intervals import widen_to_include
 if TYPE_CHECKING:
     from baytree.reporting.rejection import PredictionSetsLike
 
-_STATE_LOCK = threading.RLock()  # guards the one moment in which several threads may add to the same estimator
+_STATE_LOCK = threading.RLock()  # guards updates of the fitted state by several threads
 
 
 class PreparedRows(NamedTuple):
-    """Rows that have come in: encoded, and which of the given rows they are (None where they are all)."""
+    """Encoded training rows, with the mask of the given rows that they are (None if all rows are used)."""
 
     rows: Partitions
     has_text_names: bool
     row_mask: np.ndarray | None  # bool [n_given]
-    frame: RawFrame | None = None  # as they came
+    frame: RawFrame | None = None  # before encoding
 
     @property
     def table(self) -> Table:
-        """All rows in memory."""
+        """All rows, gathered in memory."""
         return self.rows.gather()
 
 
 class Estimator(BaseEstimator):
-    """What classifiers and regressors share: the way from a frame to a table and from a model to answers."""
+    """Base class of classifiers and regressors: encodes frames, runs the learner, stores the fitted state."""
 
     _accepts_infinite = False
     _learns_infinite = False
-    _leaves_out_identifiers = True  # numeric columns that only number the rows
+    _leaves_out_identifiers = True  # drop numeric columns that only number the rows
     schema: SchemaLike
     unseen: str
     n_jobs: int | None
     profile: bool
     _read_labels: ReadLabels
-    model_: Any  # what the learner gave, a frozen record
+    model_: Any  # a frozen record, the result of the learner
     schema_: Schema
-    profile_: Profile | None = None  # of the rows so far
+    profile_: Profile | None = None  # of all rows so far
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
+        if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # public estimators
             cls.__doc__ = docstrings.completed(cls)
         complete_methods(cls)
 
     @classmethod
-    @cache  # each construction asks, and each time the signature would be read anew
+    @cache  # needed at every construction, and reading a signature is slow
     def parameter_names(cls) -> list[str]:
-        """The names of the parameters, in alphabetical order."""
+        """Names of the parameters, sorted."""
         variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         parameters = signature(cls.__init__).parameters.values()
         return sorted(each.name for each in parameters if each.name != "self" and each.kind not in variadic)
@@ -100,12 +106,12 @@ class Estimator(BaseEstimator):
         return super().__new__(cls)
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters by name; a wrong name is refused with the one that was probably meant.
+        """Set parameters by name; an unknown name raises an error that suggests the closest one.
 
         Parameters
         ----------
         params : keyword arguments
-            The parameters.
+            Parameters and their new values.
         """
         for name in params:
             if name.partition("__")[0] not in (known := self.parameter_names()):
@@ -113,18 +119,18 @@ class Estimator(BaseEstimator):
         return super().set_params(**params)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        """Fit the model to a table."""
         return self._fit(X, y, sample_weight)
 
     @final
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
-        """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
-        entered = self._prepare_rows(X, y, sample_weight)
-        if isinstance(y, str):  # arrays follow scikit-learn, whose classifiers learn to say the one class
-            labels.refuse_one_class(entered.rows.schema.target)
-        learnt = self._learn(entered, **of_rows)
+        """Common implementation of `fit`; `of_rows` are further arguments that refer to rows, such as rows to prune on."""
+        prepared = self._prepare_rows(X, y, sample_weight)
+        if isinstance(y, str):  # with arrays a single class is accepted, as in scikit-learn
+            labels.refuse_one_class(prepared.rows.schema.target)
+        result = self._learn(prepared, **of_rows)
         with _STATE_LOCK:
-            self._set_fitted_state(entered.rows.schema, learnt, entered.has_text_names)
+            self._set_fitted_state(prepared.rows.schema, result, prepared.has_text_names)
         return self
 
     def _learn(self, entered: PreparedRows, **of_rows: Any) -> FitResult:
@@ -134,7 +140,7 @@ class Estimator(BaseEstimator):
         return msgspec.structs.replace(self._run_learner(learner, rows), profile=profile())
 
     def explain(self, X: FrameLike) -> list[Explanation]:
-        """Why each row gets its answer: one ledger per row."""
+        """Explain the prediction of each row; returns one `Explanation` per row."""
         return self._predictor.explain(X)
 
     def export(
@@ -145,8 +151,8 @@ class Estimator(BaseEstimator):
         reject: float | None = None,
         **options: object,
     ) -> str | bytes:
-        """The model as a program that answers without this library: see `baytree.export`."""
-        from baytree.exporters import export  # only who leaves needs it
+        """Export the model as a program or document that predicts without this library: see `baytree.export`."""
+        from baytree.exporters import export  # slow import, only needed here
 
         return export(self, target, path, reject=reject, **options)
 
@@ -157,28 +163,28 @@ class Estimator(BaseEstimator):
         rows: int | Sequence[int] | None = None,
         sets: PredictionSetsLike | None = None,
     ) -> Path:
-        """One self-contained HTML page that shows the model, judged on rows where they are given: see `baytree.report`."""
-        from baytree.reporting import report  # only who looks needs it
+        """Write a self-contained HTML page about the model, evaluated on `frame` if it is given: see `baytree.report`."""
+        from baytree.reporting import report  # slow import, only needed here
 
         return report(self, frame, path, rows=rows, sets=sets)
 
     def _learner(self, schema: Schema) -> Learner:
-        """The parameters, checked, as a learner of rows of this schema."""
-        raise NotImplementedError(f"{type(self).__name__} must say how it learns")
+        """Build the learner for rows of this schema from the validated parameters."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _learner")
 
     def _run_learner(self, learner: Learner, rows: Partitions) -> FitResult:
-        """What a learner makes of rows."""
+        """Run a learner on rows."""
         return learner.learn(rows)
 
     def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
-        """Settings of the learner that name rows of this call (given folds, rows to prune on), by their final places."""
+        """Learner settings that refer to rows of this call (given folds, rows to prune on), by index of encoded rows."""
         return {}
 
     def _interval_bounds(self, X: FrameLike, level: float) -> np.ndarray:
-        """The interval of each answer, which never leaves the answer itself out: [n_rows, n_outputs, 2]."""
+        """Interval of each prediction, widened to include the prediction itself. float64 [n_rows, n_outputs, 2]"""
         level = param_validation.open_interval("level", level)
         if remote_source(X) is not None:
-            raise ValueError("intervals are for rows in memory; give a frame of some of the rows at a time")
+            raise ValueError("predict_interval needs rows in memory; pass a local frame, such as one partition at a time")
         predictor = self._predictor
         if is_without_rows(X):
             return np.empty((0, max(len(self.schema_.classes), 1), 2))
@@ -188,13 +194,13 @@ class Estimator(BaseEstimator):
     def _intervals(self, table: Table, level: float) -> np.ndarray:
         return self.model_.intervals(table, level)
 
-    # --- the way in ---------------------------------------------------------------------------------------------------
+    # --- preparing rows -----------------------------------------------------------------------------------------------
 
     def _prepare_rows(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> PreparedRows:
         self._check_common_parameters()
-        far = remote_source(X)
-        if far is not None:
-            return PreparedRows(self._remote_partitions(far, y, sample_weight), True, None)
+        source = remote_source(X)
+        if source is not None:
+            return PreparedRows(self._remote_partitions(source, y, sample_weight), True, None)
         sample = self._sample(X, y, sample_weight)
         schema = with_target(self._schema_of(sample.frame), sample.label.target, sample.frame.n_rows)
         schema, values = encode.fit_encode(sample.frame, schema, self._accepts_infinite)
@@ -203,7 +209,7 @@ class Estimator(BaseEstimator):
         return PreparedRows(LocalPartitions(table, self.n_jobs), sample.frame.has_text_names, sample.row_mask, sample.frame)
 
     def _remote_partitions(self, source: RemoteSource, y: TargetLike, sample_weight: WeightsLike) -> Partitions:
-        """The rows of an engine, under the schema that all of them together have."""
+        """Rows of a remote engine, encoded under the schema inferred from all of them."""
         frame = open_remote_frame(source, y, sample_weight, self._labels)
         return frame.parts(self._schema_of(frame), self._accepts_infinite, self.n_jobs)
 
@@ -212,11 +218,11 @@ class Estimator(BaseEstimator):
 
     @property
     def _labels(self) -> ReadLabels:
-        """How labels are read, with their classes in a declared order: a function that can travel without this estimator."""
+        """Function that reads labels with their classes in the declared order; pickles without the estimator."""
         return partial(target_reading.read_in_order, self._read_labels, self.schema)
 
     def _read_true_labels(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> tuple[labels.Labels, np.ndarray]:
-        """The labels that answers are held against, and their weights."""
+        """True labels to compare predictions with, and the weights of their rows."""
         check_is_fitted(self, "model_")
         return read_truth(X, y, sample_weight, self._read_labels, type(self).__name__)
 
@@ -232,14 +238,14 @@ class Estimator(BaseEstimator):
         return observe_profile(rows) if self.profile else None
 
     def _set_fitted_state(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
-        """Puts a finished fit in place, all at once."""
+        """Set all fitted attributes after the fit has succeeded."""
         for name, value in learnt.fitted_attributes.items():
             setattr(self, name, value)
         self._set_schema_state(schema, learnt.profile, has_text_names)
         self.model_ = learnt.model
 
     def _set_schema_state(self, schema: Schema, profile: Profile | None, has_text_names: bool) -> None:
-        """Puts in place what is known of the rows themselves."""
+        """Set the attributes that describe the training rows: schema, profile, classes and column names."""
         self.n_features_in_ = len(schema.inputs)
         if has_text_names:
             self.feature_names_in_ = np.array(schema.inputs, dtype=object)
@@ -250,25 +256,25 @@ class Estimator(BaseEstimator):
         self.schema_, self.profile_ = schema, profile
 
     def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
-        """Puts what a model file held in place."""
+        """Set the fitted attributes from the contents of a model file."""
         self._set_fitted_state(schema, learnt, has_text_names)
 
     @property
     def _predictor(self) -> Predictor:
-        if not hasattr(self, "model_"):  # scikit-learn's own check asks for tags, which takes longer than to answer a row
+        if not hasattr(self, "model_"):  # check_is_fitted reads tags, which takes longer than predicting a row
             check_is_fitted(self, "model_")
         name = type(self).__name__
         return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_)
 
     def _encoded(self, X: FrameLike) -> Table:
-        """Rows to be predicted, encoded by the schema of the fit."""
+        """Encode rows for prediction with the schema of the fit."""
         return self._predictor.encoded(X)
 
-    # --- appearance ---------------------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------------------
 
     def _html_repr(self) -> str:
-        """What a notebook shows: the parameters before fit, the model after it."""
-        from baytree.reporting import notebook_view  # only a notebook asks for it
+        """HTML for notebooks: the parameters before `fit`, the model after it."""
+        from baytree.reporting import notebook_view  # slow import, only needed in notebooks
 
         view = notebook_view(self) if hasattr(self, "model_") else None
         return super()._html_repr() if view is None else view

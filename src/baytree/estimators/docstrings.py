@@ -1,9 +1,9 @@
-"""Docstrings of estimators: what many of them share is written here, once, and put into each one's own sections.
+"""Shared docstring entries of estimators, inserted into numpydoc sections when a class is created.
 
-A class writes its own parameters and attributes; those that it shares with others are inserted, in the order of the
-signature, when the class is made. `tests/test_docstrings.py` compares the result with signatures and fitted attributes.
-
-Docstrings of the methods of estimators: a parameter that means the same in many of them is described here, once.
+An estimator class documents its own parameters and attributes. Entries that many estimators share (`schema`, `n_jobs`,
+`classes_`, `X`, `sample_weight`, ...) are written once here: `completed` inserts the entries of a class, in the order of its
+signature, and `complete_methods` those of its public methods. `tests/test_docstrings.py` compares the result with the
+signatures and the fitted attributes.
 """
 
 from __future__ import annotations
@@ -16,62 +16,68 @@ from types import FunctionType
 PARAMETERS = {
     "schema": (
         "dict or Schema, optional",
-        "What columns are, where that should not be inferred: a kind (``'numeric'``, ``'nominal'``, ``'ordinal'``,\n"
-        "``'text'``), a list of levels in their order, or ``bt.Text(...)``, by the names of columns. A list under the name\n"
-        "of the target is the order of its classes.",
+        "Declared columns; the others are inferred. A dict maps column names to a kind (``'numeric'``, ``'nominal'``,\n"
+        "``'ordinal'``, ``'text'``), to an ordered list of levels, or to ``bt.Text(...)``. A list under the name of the\n"
+        "target sets the order of the classes.",
     ),
     "unseen": (
         "{'missing', 'error'}, default='missing'",
-        "What a level is that was not seen in training: a missing value, or an error.",
+        "How to treat a level that does not occur in the training rows: as a missing value, or as an error.",
     ),
     "averaging": (
         "{None, 'prunings'}, optional",
-        "With ``'prunings'`` the tree answers with the exact average over all prunings of the grown tree, each weighed by\n"
-        "how well it explains the rows (Buntine 1992; Willems, Shtarkov and Tjalkens 1995).",
+        "With ``'prunings'``, predict the exact Bayesian average over all prunings of the grown tree, each weighted by how\n"
+        "well it explains the training rows (Buntine 1992; Willems, Shtarkov and Tjalkens 1995).",
     ),
     "monotone": (
         "dict, optional",
-        "Columns of numbers or ranks that answers must follow, whatever others hold: ``{'age': 'up', 'debt': 'down'}``.\n"
-        "Of classes, the probability of a class or any later one, for each class in its order; of two, that of the second.\n"
-        "Logistic regression and MARS follow columns for numbers and two classes.",
+        "Monotonic constraints on numeric or ordinal columns: ``{'age': 'up', 'debt': 'down'}``. The prediction never\n"
+        "decreases ('up') or increases ('down') with the column, all other columns being equal. For two classes, the\n"
+        "probability of the second one is constrained; for more classes, the probability of each class or any later one,\n"
+        "in the order of the classes. Logistic regression and MARS take constraints for a numeric target or two classes.",
     ),
     "first_split": (
         "str, optional",
-        "The column that the root asks for, where it can be split by it at all; by default the best one.",
+        "Column that the root tests if it can be split by it; by default the best column.",
     ),
-    "trace": ("bool, default=False", "Whether every candidate of every node is kept in `trace_`."),
-    "n_jobs": ("int, optional", "The number of threads; all cores by default. The model does not depend on it."),
+    "trace": ("bool, default=False", "Whether to record every candidate split of every node in `trace_`."),
+    "n_jobs": ("int, optional", "Number of threads; all cores by default. The model does not depend on it."),
     "profile": (
         "bool, default=True",
-        "Whether what the rows looked like is kept beside the model, for questions, pages and drift: see `profile_`.",
+        "Whether to store the distribution of the training rows in `profile_`, which interviews, report pages and drift\n"
+        "detection need.",
     ),
 }
 
 ATTRIBUTES = {
-    "schema_": ("Schema", "Kinds and levels of the columns, as inferred or declared."),
-    "model_": ("Model", "What was learnt: a frozen record of arrays."),
+    "schema_": ("Schema", "Kinds and levels of the columns, inferred or declared."),
+    "model_": ("Model", "Fitted model: a frozen record of arrays."),
     "profile_": (
         "Profile or None",
-        "What the rows looked like: each column's levels or numbers in each class. Of tables above a million cells it is\n"
-        "that of rows at even distances. None with ``profile=False``.",
+        "Distribution of the training rows: the levels or numbers of each column in each class. For tables above a million\n"
+        "cells it is computed from a systematic sample (evenly spaced rows). None with ``profile=False``.",
     ),
-    "classes_": ("ndarray of shape (n_classes,)", "The classes: sorted, or in the order that was declared."),
-    "n_features_in_": ("int", "The number of columns that were given."),
-    "feature_names_in_": ("ndarray of shape (n_features_in_,)", "Their names, where all of them are strings."),
-    "tree_": ("Tree", "The tree as flat arrays over its nodes."),
-    "n_nodes_": ("int", "The number of nodes, leaves included."),
-    "n_leaves_": ("int", "The number of leaves."),
-    "depth_": ("int", "The number of tests on the longest way from the root to a leaf."),
+    "classes_": ("ndarray of shape (n_classes,)", "Class labels, sorted or in the declared order."),
+    "n_features_in_": ("int", "Number of columns seen during `fit`."),
+    "feature_names_in_": ("ndarray of shape (n_features_in_,)", "Names of these columns, if all of them are strings."),
+    "tree_": ("Tree", "The tree as flat arrays, one entry per node."),
+    "n_nodes_": ("int", "Number of nodes, including leaves."),
+    "n_leaves_": ("int", "Number of leaves."),
+    "depth_": ("int", "Number of tests on the longest path from the root to a leaf."),
     "feature_importances_": (
         "ndarray of shape (n_features_in_,)",
-        "Decrease of the criterion by the tests and surrogates of each column, as a proportion; 0 for columns left out.",
+        "Decrease of the criterion by the tests and surrogates of each column, normalised to sum to 1; 0 for columns that\n"
+        "are not used for training.",
     ),
     "trace_": (
         "list of dict",
-        "With ``trace=True`` every candidate of every node, else empty (CHAID and merged trees: the splits that were made).",
+        "Every candidate split of every node if ``trace=True``, else empty (CHAID and merged trees: the chosen splits).",
     ),
-    "history_": ("list of str", "What `prune` and `snip` have done to the fitted tree, step by step; `undo` goes back."),
-    "seen_": ("Statistic", "What was seen of the rows: all that `partial_fit`, `merge` and `forget` need."),
+    "history_": ("list of str", "Calls of `prune` and `snip` on the fitted tree, oldest first; `undo` reverts the last."),
+    "seen_": (
+        "Statistic",
+        "Statistic of all training rows, from which `partial_fit`, `merge` and `forget` derive the model.",
+    ),
 }
 
 _OF_TREES = ("tree_", "n_nodes_", "n_leaves_", "depth_", "feature_importances_", "trace_")
@@ -80,7 +86,7 @@ _HEADER = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
 def completed(kind: type) -> str:
-    """The docstring of an estimator with the entries that it shares with others."""
+    """Docstring of an estimator class, completed with the shared entries of its parameters and attributes."""
     text = inspect.cleandoc(kind.__doc__ or "")
     parameters = list(inspect.signature(kind).parameters)
     text = with_entries(text, "Parameters", {**getattr(kind, "_parameters", {}), **PARAMETERS}, parameters)
@@ -88,20 +94,20 @@ def completed(kind: type) -> str:
 
 
 def entries(text: str, section: str) -> dict[str, str]:
-    """The entries of a section of a numpydoc text, by name."""
+    """Entries of a section of a numpydoc docstring, by name."""
     start, end = _bounds(text, section)
-    found = re.split(r"^(?=\S)", text[start:end], flags=re.MULTILINE)
-    return {re.split(r"\s*:", entry)[0].strip(): entry.rstrip() for entry in found if entry.strip()}
+    parts = re.split(r"^(?=\S)", text[start:end], flags=re.MULTILINE)
+    return {re.split(r"\s*:", entry)[0].strip(): entry.rstrip() for entry in parts if entry.strip()}
 
 
 def with_entries(text: str, section: str, shared: dict[str, tuple[str, str]], names: list[str]) -> str:
-    """The text, its section with the shared entries of these names; what the text says itself stays."""
-    own = entries(text, section)
-    written = {**{name: _entry(name, *shared[name]) for name in names if name in shared}, **own}
-    order = [name for name in names if name in written] if section == "Parameters" else [*own, *written]
-    body = "\n".join(written[name] for name in dict.fromkeys([*order, *own]))
+    """Docstring whose section also has the shared entries of these names. Entries that the text already has are kept."""
+    existing = entries(text, section)
+    by_name = {**{name: _entry(name, *shared[name]) for name in names if name in shared}, **existing}
+    order = [name for name in names if name in by_name] if section == "Parameters" else [*existing, *by_name]
+    body = "\n".join(by_name[name] for name in dict.fromkeys([*order, *existing]))
     start, end = _bounds(text, section)
-    if start == end:  # a section that is not there yet follows the parameters
+    if start == end:  # a new section follows the parameters
         start = end = _bounds(text, "Parameters")[1]
         body = f"{section}\n{'-' * len(section)}\n{body}"
         return "\n\n".join(part.strip("\n") for part in (text[:start], body, text[end:]) if part)
@@ -113,7 +119,7 @@ def _entry(name: str, kind: str, words: str) -> str:
 
 
 def _bounds(text: str, section: str) -> tuple[int, int]:
-    """Where the entries of a section begin and end: both at the end of the text where there is no such section."""
+    """Start and end of the entries of a section; both are the end of the text if there is no such section."""
     headers = list(_HEADER.finditer(text))
     for k, header in enumerate(headers):
         if header[1] == section:
@@ -136,51 +142,56 @@ def _may_have(kind: type, name: str) -> bool:
 METHOD_PARAMETERS = {
     "X": (
         "data frame, array, sparse matrix or dict of columns",
-        "The rows: a frame of any library, or an array whose columns have no names.",
+        "Rows: a data frame of any library, or an array (columns without names).",
     ),
-    "y": ("str or array-like, optional", "The name of the target column in `X`, or the labels, one for each row."),
+    "y": ("str or array-like, optional", "Name of the target column in `X`, or one label per row."),
     "sample_weight": (
         "str or array-like, optional",
-        "How much each row counts: the name of a column in `X`, or a number for each row; 1 by default.",
+        "Weight of each row: the name of a column in `X`, or one number per row; 1 by default.",
     ),
-    "classes": ("array-like, optional", "All classes that may ever come; without them, those of the rows so far."),
-    "other": ("estimator", "A fitted estimator of the same kind and parameters."),
+    "classes": (
+        "array-like, optional",
+        "All classes that may occur in this or a later batch; by default the classes of the rows so far.",
+    ),
+    "other": ("estimator", "Fitted estimator of the same class and parameters."),
     "frame": (
         "data frame, optional",
-        "Rows with their target; without them, what the model has kept of the rows that it has learnt from.",
+        "Rows with their target; by default the profile of the training rows that the model has stored.",
     ),
     "reject": (
         "float, dict or prediction sets, optional",
-        "When to say nothing: the least probability of an answer; a dict of `confidence` (that), `cost` (of saying "
-        "nothing, beside 1 for a mistake or the model's own costs), `typicality` (the least share of rows, as the model "
-        "expects them, that are as unlikely) and `sets`; or what `baytree.conformal` gave: an answer is then what stands "
-        "alone in its set.",
+        "When to reject a row instead of predicting it. A float is the minimum probability of the predicted class. A dict "
+        "may hold `confidence` (the same), `cost` (cost of a rejection, relative to 1 for a mistake or to the model's own "
+        "costs), `typicality` (minimum proportion of rows, expected under the model, that are at most as likely as this "
+        "row) and `sets`. Prediction sets come from `baytree.conformal`: a class is then predicted only if it is the only "
+        "one in its set.",
     ),
-    "sure": ("float, default=0.99", "How probable a class must be to be the answer."),
-    "target": ("str", "What to write, such as 'sql' or 'python': see `baytree.export`."),
-    "path": ("path, optional", "The file to write."),
+    "sure": ("float, default=0.99", "Probability at which a class is accepted and the interview ends."),
+    "target": ("str", "Target language or format, such as 'sql' or 'python': see `baytree.export`."),
+    "path": ("path, optional", "File to write."),
     "rows": (
         "int or list of int, optional",
-        "Rows of the frame that the page explains: so many of the worst and most doubtful, or those at these places.",
+        "Rows of the frame to explain on the page: the number of worst and least certain rows, or a list of row indices.",
     ),
     "sets": (
         "PredictionSets or PredictionIntervals, optional",
-        "What `baytree.conformal` gave for this model with ``cv='fitted'``: the page tells a row's set, or interval.",
+        "Result of `baytree.conformal` for this model with ``cv='fitted'``; the page then shows the prediction set, or "
+        "interval, of a row.",
     ),
-    "options": ("keyword arguments", "What else that target takes: see `baytree.export`."),
-    "column": ("str", "The name of a column."),
-    "ax": ("matplotlib Axes, optional", "Where to draw; new axes by default."),
-    "n": ("int, default=1", "The number of rows."),
-    "given": ("dict, optional", "What is known: a value for each of these columns, or for the target."),
-    "random_state": ("int or Generator, optional", "The seed; by default every call draws other rows."),
-    "level": ("float, default=0.95", "The confidence of the intervals."),
-    "max_depth": ("int, optional", "How many levels of the tree are shown; all by default."),
-    "max_levels": ("int, default=12", "How many levels of a column are named in a condition; None for all."),
+    "options": ("keyword arguments", "Further options of the export target: see `baytree.export`."),
+    "column": ("str", "Name of a column."),
+    "ax": ("matplotlib Axes, optional", "Axes to draw on; new axes by default."),
+    "n": ("int, default=1", "Number of rows."),
+    "given": ("dict, optional", "Values to condition on: a value per column name, or the class under the target's name."),
+    "random_state": ("int or Generator, optional", "Random seed; by default every call draws different rows."),
+    "level": ("float, default=0.95", "Confidence level of the intervals."),
+    "max_depth": ("int, optional", "Maximum depth of the tree that is shown; the whole tree by default."),
+    "max_levels": ("int, default=12", "Maximum number of levels that a condition lists by name; None for all."),
 }
 
 
 def complete_methods(kind: type) -> None:
-    """Gives each public method that a class defines an entry for every parameter."""
+    """Add the missing parameter entries to the docstrings of all public methods that a class defines."""
     for name, value in list(vars(kind).items()):
         function = value.__func__ if isinstance(value, classmethod) else value
         if isinstance(function, FunctionType) and not name.startswith("_"):

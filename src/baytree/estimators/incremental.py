@@ -1,6 +1,9 @@
-"""Estimators whose learner is additive: they go on learning, merge and forget, by adding and subtracting what was seen.
+"""Incremental estimators: `partial_fit`, `merge` and `forget`.
 
-Estimators that go on learning: how a further batch comes in, and what is told of all batches together.
+`IncrementalEstimator` encodes further batches under the schema of earlier ones, collects the notes of all batches, and
+computes expensive attributes on first access. `AdditiveEstimator` is for learners whose model is a function of a mergeable
+statistic (`base.learner.MergeableLearner`): adding statistics continues training, subtracting them forgets rows, and the
+model equals `fit` on all remaining rows.
 """
 
 from __future__ import annotations
@@ -30,25 +33,29 @@ from baytree.statistics.profile import Profile
 
 
 class IncrementalEstimator(Estimator):
-    """An estimator that can go on learning.
+    """Estimator that can continue training with further batches.
 
-    Where a model costs as much as all rows so far, it is made when somebody asks for it, not after every batch.
+    If deriving the model costs as much as all rows so far, it is derived on first access instead of after every batch.
     """
 
-    _census: TableProfile | None = None  # of all batches of partial_fit so far; None where some came in another way
-    _later: Mapping[str, Callable[[], Any]] = {}  # attributes that nobody has asked for yet, and how they are made
+    _census: TableProfile | None = None  # of all batches of partial_fit; None if some rows came in another way
+    _later: Mapping[str, Callable[[], Any]] = {}  # lazy attributes by name, with the function that computes each
 
     def merge(self, other: Self) -> Self:
-        """A new estimator that knows what both have learnt."""
-        raise NotImplementedError(f"{type(self).__name__} must say how it merges")
+        """Return a new estimator trained on the rows of both."""
+        raise NotImplementedError(f"{type(self).__name__} must implement merge")
 
     def _census_of(self, entered: PreparedRows) -> TableProfile | None:
-        """What the columns of a batch hold, beside what they are taken for."""
+        """Profile of the raw columns of a batch; None if the estimator has its own rules for kinds of columns."""
         has_own_kinds = type(self)._schema_of is not Estimator._schema_of or not self._leaves_out_identifiers
         return None if entered.frame is None or has_own_kinds else batch_census(entered.frame, self.schema)
 
     def _told(self, whole: TableProfile | None, batch: TableProfile | None) -> Self:
-        """The estimator, its notes those of all rows so far, or where these were not all counted also of the last batch."""
+        """Update the notes of the schema and return the estimator.
+
+        The notes are those of all rows so far, or, if some rows are not in the profile, the old ones and those of the last
+        batch.
+        """
         self._census = whole
         if whole is not None:
             self.schema_ = with_notes(self.schema_, whole.notes())
@@ -63,23 +70,23 @@ class IncrementalEstimator(Estimator):
     def _set_lazy_state(
         self, schema: Schema, profile: Profile | None, has_text_names: bool, later: Mapping[str, Callable[[], Any]]
     ) -> None:
-        """Puts in place what is known of the rows, and how attributes are made of them once they are asked for."""
+        """Set the attributes that describe the rows, and the functions that compute the other attributes on first access."""
         self._set_schema_state(schema, profile, has_text_names)
         self._census, self._later = None, later
         for name in later:
             self.__dict__.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
-        """Called for what is not there: makes what was left for later."""
+        """Compute a lazy attribute on first access."""
         if name not in self._later:
-            return object.__getattribute__(self, name)  # raises once more: a property may have said why
+            return object.__getattribute__(self, name)  # raises the original error, which may come from a property
         with _STATE_LOCK:
-            if name not in vars(self):  # else another thread was faster
+            if name not in vars(self):  # else another thread has computed it
                 setattr(self, name, self._later[name]())
             return vars(self)[name]
 
     def _is_known(self, name: str) -> bool:
-        """Whether there is such an attribute, made or left for later."""
+        """Whether the attribute exists, computed or lazy."""
         return name in vars(self) or name in self._later
 
     def __getstate__(self) -> Any:
@@ -89,7 +96,7 @@ class IncrementalEstimator(Estimator):
         return super().__getstate__()
 
     def _prepare_batch(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> PreparedRows:
-        """A further batch under the kinds of those before it; its levels and classes may be new."""
+        """Encode a further batch under the kinds of earlier batches; levels and classes may be new."""
         sample = self._sample(X, y, sample_weight)
         check_columns(sample.frame, known, type(self).__name__)
         schema, values = encode.extend_encode(sample.frame, known, sample.label.target, self._accepts_infinite)
@@ -99,7 +106,7 @@ class IncrementalEstimator(Estimator):
 
 
 def with_classes(table: Table, classes: ArrayLike | None) -> Table:
-    """The table under a target that also knows these classes."""
+    """Table whose target also has these classes."""
     if classes is None:
         return table
     declared = target_reading.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
@@ -110,23 +117,23 @@ def with_classes(table: Table, classes: ArrayLike | None) -> Table:
 
 
 def check_common_classes(one: Schema, other: Schema) -> None:
-    """Raises an error where two models of classes know none in common: they answer different questions."""
+    """Raise ValueError if two classifiers have no class in common: they predict different targets."""
     if one.target.classes is None or other.target.classes is None or set(one.classes) & set(other.classes):
         return
     raise ValueError(
-        f"these models have no class in common: one knows {listed(one.classes, 6)}, the other {listed(other.classes, 6)}; "
-        "only models of one target can be merged"
+        f"cannot merge: the models have no class in common ({listed(one.classes, 6)} and {listed(other.classes, 6)}); "
+        "they must predict the same target"
     )
 
 
 class AdditiveEstimator(IncrementalEstimator):
-    """An estimator whose learner is additive: it can go on learning, merge, and forget."""
+    """Estimator with a mergeable learner: supports `partial_fit`, `merge` and `forget`."""
 
     seen_: Any  # the statistic of all rows so far
-    _parts: tuple[ObservedStatistic, ...] = ()  # of batches, the larger ones first, where they are not added up yet
+    _parts: tuple[ObservedStatistic, ...] = ()  # statistics of batches that are not added up yet, larger ones first
 
     def merge(self, other: Self) -> Self:
-        """A new estimator that has seen what both have seen; models with no class in common are refused."""
+        """Return a new estimator trained on the rows of both. Raises ValueError if they have no class in common."""
         from sklearn.base import clone
 
         check_is_fitted(self, "seen_")
@@ -137,30 +144,33 @@ class AdditiveEstimator(IncrementalEstimator):
         )
 
     def forget(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Removes rows that were learnt, exactly: the model is as if they had never been seen."""
+        """Remove training rows exactly: the model equals one that was never trained on them."""
         check_is_fitted(self, "seen_")
-        entered = self._prepare_batch(X, y, sample_weight, self.schema_)
-        gone = self._observed(entered.table)
+        prepared = self._prepare_batch(X, y, sample_weight, self.schema_)
+        removed = self._observed(prepared.table)
         with _STATE_LOCK:
-            left = self._observed_so_far - gone
-            model = self._additive(self.schema_).derive(left.seen, left.schema)  # parameters may name what is forgotten now
-            self._set_fitted_state(left.schema, FitResult(model, left.seen, profile=left.profile), entered.has_text_names)
+            remaining = self._observed_so_far - removed
+            # the old schema, since parameters may name levels or classes that are removed now
+            model = self._additive(self.schema_).derive(remaining.seen, remaining.schema)
+            self._set_fitted_state(
+                remaining.schema, FitResult(model, remaining.seen, profile=remaining.profile), prepared.has_text_names
+            )
         return self
 
     def _learn_more(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> Self:
-        """derive(seen + of(batch)): the same model as `fit` on all rows so far."""
+        """Add a batch: derive(seen + observe(batch)), the same model as `fit` on all rows so far."""
         with _STATE_LOCK:
             if not self._is_known("seen_"):
-                entered = self._prepare_rows(X, y, sample_weight)
-                table = with_classes(entered.table, classes)
-                census = self._census_of(entered)
-                return self._set_state_from(self._observed(table), entered.has_text_names)._told(census, census)
-        entered = self._prepare_batch(X, y, sample_weight, self.schema_)
-        more = self._observed(with_classes(entered.table, classes))
-        census = self._census_of(entered)
+                prepared = self._prepare_rows(X, y, sample_weight)
+                table = with_classes(prepared.table, classes)
+                census = self._census_of(prepared)
+                return self._set_state_from(self._observed(table), prepared.has_text_names)._told(census, census)
+        prepared = self._prepare_batch(X, y, sample_weight, self.schema_)
+        observed = self._observed(with_classes(prepared.table, classes))
+        census = self._census_of(prepared)
         with _STATE_LOCK:
-            whole = merge_profiles(self._census, census)
-            return self._add_statistic(more, entered.has_text_names)._told(whole, census)
+            merged = merge_profiles(self._census, census)
+            return self._add_statistic(observed, prepared.has_text_names)._told(merged, census)
 
     def _set_fitted_state(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         super()._set_fitted_state(schema, learnt, has_text_names)
@@ -169,7 +179,7 @@ class AdditiveEstimator(IncrementalEstimator):
             self.seen_ = learnt.statistic
 
     def _intervals(self, table: Table, level: float) -> np.ndarray:
-        """By what was seen where the learner knows its posterior, else by the model."""
+        """Intervals from the statistic if the learner has a posterior, else from the model."""
         learner = self._learner(self.schema_)
         if not hasattr(learner, "intervals"):
             return super()._intervals(table, level)
@@ -187,60 +197,60 @@ class AdditiveEstimator(IncrementalEstimator):
     def _additive(self, schema: Schema) -> MergeableLearner:
         learner = self._learner(schema)
         if not isinstance(learner, MergeableLearner):
-            raise ValueError(f"{self!r} needs all rows at once; use fit, or parameters whose model adds up")
+            raise ValueError(f"{self!r} cannot be trained in batches; use fit, or parameters that allow partial_fit")
         return learner
 
     def _add_statistic(self, more: ObservedStatistic, has_text_names: bool) -> Self:
-        """Puts the model in place that follows from all rows so far and these; for later where that costs all rows."""
+        """Update the model with a statistic of new rows; lazily if deriving the model costs as much as all rows."""
         learner = self._additive(more.schema)
         if not learner.n_retained_rows(more.seen):
             return self._set_state_from(self._observed_so_far + more, has_text_names)
         joint = self.schema_.union(more.schema)
         profile = joined_profiles((self.schema_, self.profile_), (more.schema, more.profile), joint)
-        before = (ObservedStatistic(self.schema_, self.seen_),) if "seen_" in vars(self) else self._parts
-        learner, parts = self._additive(joint), _carried(learner, (*before, ObservedStatistic(more.schema, more.seen)))
+        previous = (ObservedStatistic(self.schema_, self.seen_),) if "seen_" in vars(self) else self._parts
+        learner, parts = self._additive(joint), _merge_tail(learner, (*previous, ObservedStatistic(more.schema, more.seen)))
         self._set_lazy_state(
             joint,
             profile,
             has_text_names,
-            {"seen_": partial(_seen, parts, joint), "model_": lambda: learner.derive(self.seen_, joint)},
+            {"seen_": partial(_sum_parts, parts, joint), "model_": lambda: learner.derive(self.seen_, joint)},
         )
         self._parts = parts
         return self
 
     def _set_state_from(self, all_rows: ObservedStatistic, has_text_names: bool) -> Self:
-        """Puts the model in place that follows from all that was seen."""
+        """Derive the model from a statistic and set all fitted attributes."""
         model = self._additive(all_rows.schema).derive(all_rows.seen, all_rows.schema)
         self._set_fitted_state(all_rows.schema, FitResult(model, all_rows.seen, profile=all_rows.profile), has_text_names)
         return self
 
 
-def _carried(learner: MergeableLearner, parts: tuple[ObservedStatistic, ...]) -> tuple[ObservedStatistic, ...]:
-    """The last parts added up while the one before is no larger: rows are added up few times, however many batches come."""
+def _merge_tail(learner: MergeableLearner, parts: tuple[ObservedStatistic, ...]) -> tuple[ObservedStatistic, ...]:
+    """Add up the last parts while the one before is no larger, so each row is added O(log n_batches) times."""
     while len(parts) > 1 and learner.n_retained_rows(parts[-2].seen) <= learner.n_retained_rows(parts[-1].seen):
         parts = (*parts[:-2], parts[-2] + parts[-1])
     return parts
 
 
-def _seen(parts: tuple[ObservedStatistic, ...], schema: Schema) -> Any:
-    """The statistic of all parts, the smallest added first."""
-    whole = reduce(lambda behind, part: part + behind, reversed(parts))
-    return whole.seen.to_schema(whole.schema, schema)
+def _sum_parts(parts: tuple[ObservedStatistic, ...], schema: Schema) -> Any:
+    """Statistic of all parts, added from the smallest to the largest, under the joint schema."""
+    total = reduce(lambda smaller, part: part + smaller, reversed(parts))
+    return total.seen.to_schema(total.schema, schema)
 
 
 class AdditiveClassifier(Classifier, AdditiveEstimator):
-    """A classifier whose learner is additive."""
+    """Classifier with a mergeable learner."""
 
     def partial_fit(
         self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
-        """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
+        """Continue training: the same model as `fit` on all rows so far. Batches may bring new classes and levels."""
         return self._learn_more(X, y, classes, sample_weight)
 
 
 class AdditiveRegressor(Regressor, AdditiveEstimator):
-    """A regressor whose learner is additive."""
+    """Regressor with a mergeable learner."""
 
     def partial_fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Goes on learning: the same model as `fit` on all rows so far. New levels may come at any time."""
+        """Continue training: the same model as `fit` on all rows so far. Batches may bring new levels."""
         return self._learn_more(X, y, None, sample_weight)

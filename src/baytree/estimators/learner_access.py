@@ -1,4 +1,8 @@
-"""An estimator's parameters as a learner, for those who learn from rows that are encoded once, or that come in batches."""
+"""Learners of estimators, for code that trains on encoded rows or in batches.
+
+Cross-validation, comparison, streaming and conformal prediction encode a table once and then train many models: they use
+these functions instead of `Estimator.fit`. `SharedStages` reuses the first stage of learners that start alike.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +37,10 @@ Batch = tuple[FrameLike, TargetLike, WeightsLike]
 
 
 def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) -> Learner:
-    """The estimator's parameters, checked, as a learner of rows of this schema.
+    """Learner of rows of this schema, built from the estimator's validated parameters.
 
-    `rows` are those to be learnt from where they are only some of the table's, such as those of a fold: they may know fewer
-    classes and levels than the schema by which parameters are read.
+    `rows` are the training rows if they are only a part of the table, such as a fold: they may have fewer classes and levels
+    than the schema that validates the parameters.
     """
     estimator._check_common_parameters()
     for_rows = {} if rows is None else estimator._row_dependent_settings(PreparedRows(LocalPartitions(rows), False, None))
@@ -44,86 +48,86 @@ def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) 
 
 
 def prepare_remote_rows(estimator: Estimator, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> RemotePartitions:
-    """The rows of an engine as the estimator reads them."""
+    """Rows of a remote engine, encoded for the estimator."""
     rows = estimator._prepare_rows(X, y, sample_weight).rows
     assert isinstance(rows, RemotePartitions)
     return rows
 
 
 def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:
-    """The kinds and levels that the estimator would see in the columns of a frame."""
+    """Kinds and levels that the estimator would infer for the columns of a frame."""
     return estimator._schema_of(frame)
 
 
 def has_own_kinds(estimator: Estimator) -> bool:
-    """Whether the estimator decides by rules of its own what kinds of columns there are."""
+    """Whether the estimator has its own rules for the kinds of columns."""
     return type(estimator)._schema_of is not Estimator._schema_of
 
 
 def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
-    """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
-    with _warnings.capture():  # what is to be told of these rows is told when they are learnt from
+    """Whether the estimator's learner for such rows is mergeable, so that it can train in batches."""
+    with _warnings.capture():  # the same warnings come again during training
         schema = estimator._prepare_rows(X, y, None).rows.schema
     return isinstance(estimator, AdditiveEstimator) and isinstance(estimator._learner(schema), MergeableLearner)
 
 
 class SharedStages:
-    """The first steps of learners of the same rows: each is taken once."""
+    """Cache of first stages: learners of the same rows that start alike run the first stage once."""
 
     def __init__(self) -> None:
-        self._taken: list[tuple[FirstStage, Any, float]] = []  # with what came of it, and the seconds that it took
+        self._taken: list[tuple[FirstStage, Any, float]] = []  # stage, its result, its duration in seconds
         self.spared = 0.0  # seconds
 
     def learnt(self, learner: Learner, rows: LocalPartitions) -> FitResult:
-        """What the learner makes of the rows, from where another has begun alike."""
+        """Train a learner, from the cached result of its first stage if another learner has run it."""
         if not isinstance(learner, StagedLearner) or learner.first_step is None:
             return learner.learn(rows)
         return learner.learn_from_stage(self._after(learner.first_step, rows))
 
     def _after(self, step: FirstStage, rows: LocalPartitions) -> Any:
-        for other, begun, seconds in self._taken:
+        for other, stage_result, seconds in self._taken:
             if other == step:
                 self.spared += seconds
-                return begun
+                return stage_result
         start = perf_counter()
-        begun = step.run(rows)
-        self._taken.append((step, begun, perf_counter() - start))
-        return begun
+        stage_result = step.run(rows)
+        self._taken.append((step, stage_result, perf_counter() - start))
+        return stage_result
 
 
 def first_step_of(learner: Learner) -> FirstStage | None:
-    """How the learner begins, where others may begin alike."""
+    """First stage of the learner, or None if it has none that others could share."""
     return learner.first_step if isinstance(learner, StagedLearner) else None
 
 
 def fit_encoded(estimator: E, table: Table, has_text_names: bool, steps: SharedStages | None = None) -> E:
-    """The estimator, learnt from rows that are encoded already; `steps` are those that others have taken on them."""
+    """Fit the estimator to rows that are encoded already and return it; `steps` caches first stages of earlier learners."""
     rows = LocalPartitions(table, estimator.n_jobs)
-    learnt = (steps or SharedStages()).learnt(learner_of(estimator, table.schema, table), rows)
+    result = (steps or SharedStages()).learnt(learner_of(estimator, table.schema, table), rows)
     estimator._set_fitted_state(
-        table.schema, msgspec.structs.replace(learnt, profile=estimator._profiled(rows)), has_text_names
+        table.schema, msgspec.structs.replace(result, profile=estimator._profiled(rows)), has_text_names
     )
     return estimator
 
 
 def fit_in_batches(estimator: A, batches: Iterable[Batch]) -> A:
-    """The estimator, learnt from rows that come a batch at a time, each read once: derive(Σ of(batch))."""
-    fresh = clone(estimator)
+    """Fit a clone of the estimator in one pass over batches: derive(Σ observe(batch))."""
+    model = clone(estimator)
     has_text_names = True
 
-    def seen() -> Iterator[ObservedStatistic]:
+    def statistics() -> Iterator[ObservedStatistic]:
         nonlocal has_text_names
-        for entered in _entered(fresh, batches):
-            has_text_names = entered.has_text_names
-            yield fresh._observed(entered.table)
+        for prepared in _prepare_batches(model, batches):
+            has_text_names = prepared.has_text_names
+            yield model._observed(prepared.table)
 
-    return fresh._set_state_from(reduce(add, seen()), has_text_names)
+    return model._set_state_from(reduce(add, statistics()), has_text_names)
 
 
-def _entered(estimator: AdditiveEstimator, batches: Iterable[Batch]) -> Iterator[PreparedRows]:
-    """Each batch encoded, under the kinds of the first and all levels and classes so far."""
+def _prepare_batches(estimator: AdditiveEstimator, batches: Iterable[Batch]) -> Iterator[PreparedRows]:
+    """Encode each batch, under the kinds of the first one and all levels and classes so far."""
     known = None
     for batch in batches:
-        entered = estimator._prepare_rows(*batch) if known is None else estimator._prepare_batch(*batch, known)
-        known = entered.table.schema
-        yield entered
+        prepared = estimator._prepare_rows(*batch) if known is None else estimator._prepare_batch(*batch, known)
+        known = prepared.table.schema
+        yield prepared

@@ -1,9 +1,8 @@
-"""The scikit-learn face: the only base classes. An estimator stores its parameters, `fit` learns, `predict` reads.
+"""Base classes `Classifier` and `Regressor`: prediction, explanation, intervals, score, and the reject option.
 
-A subclass gives `_learner(schema)`: its parameters, checked, as a learner. Whatever goes wrong on the way, a fitted
-estimator keeps what it had: the result is put in place at the very end.
-
-Which rows a classifier does not answer for, and why.
+A subclass implements `_learner(schema)`, which builds a learner from its validated parameters. A fit that fails leaves the
+estimator as it was, because fitted attributes are set at the very end. `rejection_reasons` decides which rows a classifier
+rejects and why (see `uncertainty.rejection`).
 """
 
 from __future__ import annotations
@@ -40,126 +39,131 @@ complete_methods(Estimator)
 
 
 class Classifier(ClassifierMixin, Estimator):
-    """An estimator of classes."""
+    """Base class of classifiers."""
 
     def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
-        """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
-        answers = self._predictor.predict(X)
+        """Predict the class of each row, the most probable one; with `reject`, None for rejected rows."""
+        predictions = self._predictor.predict(X)
         if reject is None:
-            return answers
-        reasons, answers = self._rejection_reasons(X, reject, answers), answers.astype(object)
-        answers[[row for row, why in enumerate(reasons) if why]] = None
-        return answers
+            return predictions
+        reasons, predictions = self._rejection_reasons(X, reject, predictions), predictions.astype(object)
+        predictions[[row for row, why in enumerate(reasons) if why]] = None
+        return predictions
 
     def explain(self, X: FrameLike, *, reject: RejectLike = None) -> list[Explanation]:
-        """Why each row gets its answer: one ledger per row; with `reject`, also why it gets none."""
-        found = super().explain(X)
+        """Explain the prediction of each row, one `Explanation` per row; with `reject`, also why a row is rejected."""
+        explanations = super().explain(X)
         if reject is None:
-            return found
+            return explanations
         reasons = self._rejection_reasons(X, reject, self._predictor.predict(X))
         return ExplanationList(
-            [msgspec.structs.replace(each, unanswered=why) for each, why in zip(found, reasons, strict=True)]
+            [msgspec.structs.replace(each, unanswered=why) for each, why in zip(explanations, reasons, strict=True)]
         )
 
     def _rejection_reasons(self, X: FrameLike, reject: RejectLike, answers: np.ndarray) -> list[str]:
 
         if remote_source(X) is not None:
-            raise ValueError("reject is for rows in memory; give a frame of some of the rows at a time")
+            raise ValueError("reject needs rows in memory; pass a local frame, such as one partition at a time")
         return [] if is_without_rows(X) else rejection_reasons(self, X, reject, answers)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
-        """The probability of each class for each row, in the order of `classes_`."""
+        """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         return self._predictor.predict_proba(X)
 
     def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
-        """Between which bounds the probability of each class lies, given the rows that were learnt from.
+        """Confidence intervals of the class probabilities.
 
-        An interval tells how much the answer owes to the rows that happened to be seen, under the model's own assumptions:
-        other rows of the same kind would have given another answer. Leaves of trees and the joint table count rows
-        (Jeffreys), naive Bayes and discriminants know the posterior of their scores in closed form, logistic regression
-        without a penalty the covariance of its coefficients. What has no honest interval refuses.
+        An interval measures how much a prediction depends on the sample of training rows, under the model's own assumptions:
+        another sample from the same population would give another prediction. Trees and the joint table use the counts of a
+        leaf or cell (Jeffreys intervals), naive Bayes and discriminant analysis the closed-form posterior of their scores,
+        logistic regression without a penalty the covariance of its coefficients. Models without a valid interval raise
+        ValueError.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes, 2)
-            The lower and the upper bound for each class, in the order of `classes_`. Each holds at the level by itself.
+            Lower and upper bound for each class, in the order of `classes_`. Each interval holds at the level by itself.
         """
         return self._interval_bounds(X, level)
 
     def interview(self, frame: FrameLike = None, sure: float = 0.99, costs: Mapping[str, float] | None = None) -> Interview:
-        """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
+        """Start an interview about a row: it asks for the most informative column next and updates the class probabilities.
 
-        Rows are needed only where the model has kept no profile of its own.
+        Rows are needed only if the model has stored no profile of its training rows.
 
         Parameters
         ----------
         costs : dict, optional
-            What it costs to ask for a column, by its name; 1 where nothing is said. The largest gain per cost is asked for.
+            Cost of asking for a column, by name; 1 for columns not listed. The column with the largest gain per cost is
+            asked first.
         """
-        from baytree.interview.interview import interview  # only who plays needs it
+        from baytree.interview.interview import interview  # slow import, only needed here
 
         return interview(self._predictor, frame, sure, costs)
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
-        """The logarithm of `predict_proba`."""
+        """Logarithm of `predict_proba`. float64 [n_rows, n_classes]"""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
-        """The share of rows predicted right; `y` may be the name of the target column in `X`."""
-        right, all_rows = self._correct_weight(X, y, sample_weight)
-        return float(right / all_rows)
+        """Accuracy: weighted proportion of rows whose class is predicted correctly; `y` may be the target's name in `X`."""
+        correct, total = self._correct_weight(X, y, sample_weight)
+        return float(correct / total)
 
     def _correct_weight(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> np.ndarray:
-        """The weight of the rows predicted right, and of all. [2]"""
-        far = remote_source(X)
-        if far is not None:
-            return far.map_reduce(partial(self._correct_weight, y=y, sample_weight=sample_weight))
+        """Weight of the correctly predicted rows, and of all rows. float64 [2]"""
+        source = remote_source(X)
+        if source is not None:
+            return source.map_reduce(partial(self._correct_weight, y=y, sample_weight=sample_weight))
         truth, weight = self._read_true_labels(X, y, sample_weight)
-        place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        known = np.array([*(place.get(label, -1) for label in truth.target.classes or ()), -1])
-        answers = np.array([place[label] for label in self.predict(X).tolist()])
-        return np.array([(weight * (known[truth.values] == answers)).sum(), weight.sum()])
+        code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
+        known = np.array([*(code_of.get(label, -1) for label in truth.target.classes or ()), -1])
+        predicted = np.array([code_of[label] for label in self.predict(X).tolist()])
+        return np.array([(weight * (known[truth.values] == predicted)).sum(), weight.sum()])
 
     _read_labels = staticmethod(target_reading.read_classes)
 
 
 class Regressor(RegressorMixin, Estimator):
-    """An estimator of numbers."""
+    """Base class of regressors."""
 
     def predict(self, X: FrameLike) -> np.ndarray:
-        """The expected number for each row."""
+        """Predict the expected value of each row. float64 [n_rows]"""
         return self._predictor.predict(X)
 
     def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
-        """Between which bounds the expected number lies, given the rows that were learnt from.
+        """Confidence intervals of the expected value, given the training rows.
 
-        It is an interval of the mean of all such rows, not of the next row: for that see `baytree.conformal`.
+        An interval covers the mean of all rows with these values, not the value of the next row: for prediction intervals
+        see `baytree.conformal`.
 
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            The lower and the upper bound.
+            Lower and upper bound.
         """
         return self._interval_bounds(X, level)[:, 0]
 
     def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
-        """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""
-        far = remote_source(X)
-        if far is not None:
-            weight, amount = far.map_reduce(partial(self._amounts, y=y, sample_weight=sample_weight))
-            left, about_mean = far.map_reduce(partial(self._squares, y=y, sample_weight=sample_weight, mean=amount / weight))
-            return float(1 - left / about_mean)
+        """R², the proportion of the variance that is explained; `y` may be the name of the target column in `X`."""
+        source = remote_source(X)
+        if source is not None:
+            weight, total = source.map_reduce(partial(self._amounts, y=y, sample_weight=sample_weight))
+            residual, about_mean = source.map_reduce(
+                partial(self._squares, y=y, sample_weight=sample_weight, mean=total / weight)
+            )
+            return float(1 - residual / about_mean)
         truth, weight = self._read_true_labels(X, y, sample_weight)
         return super().score(X, truth.values, weight)
 
     def _amounts(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> np.ndarray:
-        """The weight of all rows, and the sum of their numbers. [2]"""
+        """Weight of all rows, and weighted sum of the target. float64 [2]"""
         truth, weight = self._read_true_labels(X, y, sample_weight)
         return np.array([weight.sum(), weight @ truth.values])
 
     def _squares(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, mean: float) -> np.ndarray:
-        """The sums of squares about the answers, and about the mean. [2]"""
+        """Sums of squares about the predictions, and about the mean. float64 [2]"""
         truth, weight = self._read_true_labels(X, y, sample_weight)
         return np.array([weight @ (truth.values - self.predict(X)) ** 2, weight @ (truth.values - mean) ** 2])
 
@@ -167,36 +171,36 @@ class Regressor(RegressorMixin, Estimator):
 
 
 def rejection_reasons(model: Classifier, X: FrameLike, given: object, answers: np.ndarray) -> list[str]:
-    """The reason for each row that gets no answer, of the classes answered [n_rows]; empty where it gets one."""
+    """Reason for rejecting each row, given the predicted classes; the empty string for rows that are not rejected."""
     reject, classes = RejectRule.read(given), model.classes_.tolist()
     probability = model.predict_proba(X)
-    place = {label: code for code, label in enumerate(classes)}
-    choice = np.array([place[label] for label in answers.tolist()], np.int64)
+    code_of = {label: code for code, label in enumerate(classes)}
+    predicted = np.array([code_of[label] for label in answers.tolist()], np.int64)
     rules = []
     if reject.sets is not None:
         rules.append(ambiguous_reasons(reject.sets.predict_set(X), classes))
     if reject.typicality is not None:
         rules.append(atypical_reasons(typicality(model, X), reject.typicality))
     if reject.cost is not None:
-        rules.append(too_costly(_expected(model, probability, choice), reject.cost))
+        rules.append(too_costly(_expected(model, probability, predicted), reject.cost))
     if reject.confidence is not None:
-        rules.append(low_confidence_reasons(probability[np.arange(len(choice)), choice], reject.confidence))
-    return first_reasons(rules, len(choice))
+        rules.append(low_confidence_reasons(probability[np.arange(len(predicted)), predicted], reject.confidence))
+    return first_reasons(rules, len(predicted))
 
 
 def typicality(model: Classifier, X: FrameLike) -> np.ndarray:
-    """How many rows, as the model expects them, are as unlikely as each row, as a share. [n_rows]"""
+    """Proportion of rows, drawn from the model, that are at most as likely as each row. float64 [n_rows]"""
     find = getattr(model, "_typicality", None)
     if find is None:
         raise ValueError(
-            f"{type(model).__name__} does not say how rows come about, so none is unlike what was seen; naive Bayes and "
-            "discriminant analysis do, and prediction sets (bt.conformal) tell odd rows with any model"
+            f"typicality is not available for {type(model).__name__}, which has no distribution of the rows; use naive "
+            "Bayes or discriminant analysis, or prediction sets (bt.conformal), which detect atypical rows with any model"
         )
     return find(model._predictor.encoded(X))
 
 
 def _expected(model: Classifier, probability: np.ndarray, choice: np.ndarray) -> np.ndarray:
-    """What each answer costs on average: the model's costs, or 1 for a mistake. [n_rows]"""
+    """Expected cost of each prediction: by the model's costs, or 1 for a mistake. float64 [n_rows]"""
     costs = param_validation.costs(getattr(model, "costs", None), model.schema_.classes)
     if costs is None:
         return 1 - probability[np.arange(len(choice)), choice]

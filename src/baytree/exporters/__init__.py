@@ -1,6 +1,8 @@
-"""A fitted model as a program elsewhere: one printer of formulas for each target.
+"""Export a fitted model to another language or format: `export` and the table of exporters.
 
-A printer reads a `Formula` and knows nothing of models. The room is called `exports`, so that `bt.export` stays a function.
+A model describes itself as a `Formula` (package `formula`); each exporter prints a formula in one target language and knows
+nothing about models. To add a target, write a function of a formula and the target's options, and list it in `EXPORTERS`.
+The package is called `exporters`, so that `bt.export` stays a function.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from baytree.base.predictor import Predictor
     from baytree.formula import Formula
 
-# The printer of each target, a function of a formula and the target's own options.
+# Exporter of each target: a function of a formula and the options of that target.
 EXPORTERS: Mapping[str, str] = {
     "python": "exporters.python.source:module",
     "javascript": "exporters.javascript.source:script",
@@ -30,7 +32,7 @@ EXPORTERS: Mapping[str, str] = {
 
 
 class FittedEstimator(Protocol):
-    """What can be exported: an estimator that has learnt."""
+    """Anything that can be exported: a fitted estimator."""
 
     @property
     def _predictor(self) -> Predictor: ...
@@ -44,33 +46,34 @@ def export(
     reject: float | None = None,
     **options: object,
 ) -> str | bytes:
-    """A fitted model as source text (or bytes) that answers like `predict_proba` without this library.
+    """Export a fitted model as source text (or bytes) that predicts like `predict_proba` without this library.
 
     Parameters
     ----------
     model : fitted estimator
-        What is exported: its schema and its model.
+        Estimator whose schema and model are exported.
     target : {"python", "javascript", "c", "sql", "onnx", "pmml", "json"}
         "python": a module for Python 3.9 or later that imports the standard library only, with `predict(row)` and, for
-        classes, `predict_proba(row)`; a row is a dict by the names of columns. None, NaN and what is left out are missing.
+        classes, `predict_proba(row)`; a row is a dict keyed by column name. None, NaN and absent keys are missing.
         "javascript": a script without requires, for node (CommonJS) or a page: `model.predict(row)`, `model.effects(row)`
-        and, for classes, `model.predictProba(row)`; null, undefined, NaN and what is left out are missing.
+        and, for classes, `model.predictProba(row)`; null, undefined, NaN and absent keys are missing.
         "c": one C99 file that needs the mathematical library only. "sql": a query. "onnx": a graph, as bytes. "pmml":
-        a document of PMML 4.4. "json": the formula as records. `docs/guide/exports.md` tells how each is called and what
-        it refuses.
+        a document of PMML 4.4. "json": the formula as records. `docs/guide/exports.md` describes how to call each
+        of them and which models it refuses.
     path : path, optional
-        Where the text is written, too.
+        File to which the text is also written.
     reject : float, optional
-        The least probability of a class that is answered, as in `predict`: below it the program answers nothing (None in
-        Python, null in JavaScript, NULL in SQL, −1 in C, "" in ONNX). PMML has no such answer and refuses.
+        Minimum probability of a predicted class, as in `predict`: below it the program predicts no class (None in Python,
+        null in JavaScript, NULL in SQL, −1 in C, "" in ONNX). PMML cannot express this and raises a ValueError.
     options : keyword arguments
         Options of "sql": `dialect` ("duckdb", "sqlite", "postgres", "mysql", "spark", "bigquery", "snowflake", "tsql"),
-        `table`, `view` (a name, for a view instead of a query) and `effects` (what each column adds, as columns).
+        `table`, `view` (name of a view to create instead of a query) and `effects` (further columns with each
+        column's contribution).
 
     Returns
     -------
     str or bytes
-        The text.
+        The exported program; bytes for "onnx", otherwise text.
 
     Examples
     --------
@@ -82,7 +85,7 @@ def export(
     'b'
     """
     printed = program(model, target, reject=reject, **options)
-    _tell_forms(model)
+    _warn_string_formats(model)
     if path is not None:
         write_file(path, printed if isinstance(printed, bytes) else printed.encode())
     return printed
@@ -91,13 +94,13 @@ def export(
 def program(
     model: FittedEstimator | Predictor, target: str, *, reject: float | None = None, **options: object
 ) -> str | bytes:
-    """The text that `export` returns, without its warnings: for pages, whose users exported nothing."""
+    """Return the text that `export` returns, without its warnings; used by HTML pages, whose users did not call `export`."""
     if target not in EXPORTERS:
-        raise ValueError(f"target={target!r}: no such export; there is {', '.join(map(repr, EXPORTERS))}")
+        raise ValueError(f"target={target!r} is not an export target; choose one of {', '.join(map(repr, EXPORTERS))}")
     formula = formula_of(model)
     if reject is not None:
         formula = _rejecting(formula, reject)
-    return _checked(target, options)(formula, **options)
+    return _exporter(target, options)(formula, **options)
 
 
 def _rejecting(formula: Formula, least: float) -> Formula:
@@ -108,7 +111,7 @@ def _rejecting(formula: Formula, least: float) -> Formula:
 
 
 def formula_of(model: FittedEstimator | Predictor) -> Formula:
-    """What a fitted model computes, with its rule for levels that were never seen."""
+    """Formula of a fitted model, including its rule for levels that did not occur in training."""
     import msgspec
 
     from baytree.base.predictor import Predictor
@@ -117,27 +120,31 @@ def formula_of(model: FittedEstimator | Predictor) -> Formula:
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
 
 
-_TAKEN = {  # what a program takes where the model read strings of a form
-    "number": "takes numbers such as 39.1, not '39,1' or '5 kg'",
-    "date": "takes ISO dates such as 2024-02-13, not local forms",
-    "clock": "takes seconds since midnight, not '9:45 pm'",
+_EXPECTED_INPUT = {  # input that an exported program expects where the model parsed strings in a format
+    "number": "expects numbers such as 39.1, not '39,1' or '5 kg'",
+    "date": "expects ISO dates such as 2024-02-13, not local formats",
+    "clock": "expects seconds since midnight, not '9:45 pm'",
 }
 
 
-def _tell_forms(model: FittedEstimator | Predictor) -> None:
-    """Warns of the forms of strings that the model reads and an exported program does not."""
+def _warn_string_formats(model: FittedEstimator | Predictor) -> None:
+    """Warn about string formats that the model parses and an exported program does not."""
     from baytree import _warnings
     from baytree.base.predictor import Predictor
 
     schema = (model if isinstance(model, Predictor) else model._predictor).schema
-    read = [(column.name, column.form) for column in schema.columns]
-    told = [f"column {name!r} {_TAKEN[form.kind]}" for name, form in read if form and not form.part and form.kind in _TAKEN]
-    if told:
-        _warnings.warn(f"the exported program reads no local forms: {'; '.join(told)}")
+    formats = [(column.name, column.form) for column in schema.columns]
+    messages = [
+        f"column {name!r} {_EXPECTED_INPUT[form.kind]}"
+        for name, form in formats
+        if form and not form.part and form.kind in _EXPECTED_INPUT
+    ]
+    if messages:
+        _warnings.warn(f"the exported program does not parse local formats: {'; '.join(messages)}")
 
 
-def _checked(target: str, options: Mapping[str, object]) -> Callable[..., str | bytes]:
-    """The printer of a target, which must have these options."""
+def _exporter(target: str, options: Mapping[str, object]) -> Callable[..., str | bytes]:
+    """Exporter function of a target; raises TypeError for an option that it does not have."""
     module, _, name = EXPORTERS[target].partition(":")
     printer = getattr(import_module(f"baytree.{module}"), name)
     _, *known = signature(printer).parameters

@@ -1,7 +1,4 @@
-"""How often each value of each column comes with each class: all that a filter asks of rows, and it adds up over parts.
-
-Columns as codes: numbers cut where that tells most, where it pays for itself, or into equal shares.
-"""
+"""Counts of the values of columns by class: the additive statistic of filter measures, and binning of numeric columns."""
 
 from __future__ import annotations
 
@@ -16,11 +13,11 @@ from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, Target
 from baytree.statistics import binning
 
-MOST_VALUES = 1 << 16  # of a column; more are not kept
+MOST_VALUES = 1 << 16  # distinct values per column
 
 
 class ValuesByClass(msgspec.Struct, frozen=True):
-    """The values of a column, ascending, NaN first where some are missing, and the rows of each in each class."""
+    """Distinct values of a column, ascending (np.unique order, NaN last), and the number of rows of each in each class."""
 
     value: np.ndarray  # float64 [n_values]
     rows: np.ndarray  # int64 [n_values, n_classes]
@@ -28,35 +25,35 @@ class ValuesByClass(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, values: np.ndarray, label: np.ndarray, n_classes: int) -> Self:
-        """Of these rows."""
-        distinct, place = np.unique(values + 0.0, return_inverse=True)
+        """Counts of these rows; empty and not complete if there are more than `MOST_VALUES` values."""
+        distinct, index = np.unique(values + 0.0, return_inverse=True)
         if len(distinct) > MOST_VALUES:
             return cls(np.zeros(0), np.zeros((0, n_classes), np.int64), False)
-        cell = place.astype(np.int64) * n_classes + label
+        cell = index.astype(np.int64) * n_classes + label
         return cls(distinct, np.bincount(cell, minlength=len(distinct) * n_classes).reshape(-1, n_classes))
 
     def __add__(self, other: Self) -> Self:
         if not (self.is_complete and other.is_complete):
             return self if not self.is_complete else other
-        distinct, place = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
+        distinct, index = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
         if len(distinct) > MOST_VALUES:
             return type(self)(self.value[:0], self.rows[:0], False)
         rows = np.zeros((len(distinct), self.rows.shape[1]), np.int64)
-        np.add.at(rows, place, np.concatenate([self.rows, other.rows]))
+        np.add.at(rows, index, np.concatenate([self.rows, other.rows]))
         return type(self)(distinct, rows)
 
     def stand_ins(self, column: Column, target: Target) -> Table:
-        """A table of this column alone, with a weighted row for each value and class."""
-        place, label = np.nonzero(self.rows)
-        value = self.value[place]
+        """Table of this column alone, with one weighted row per value and class."""
+        index, label = np.nonzero(self.rows)
+        value = self.value[index]
         if column.kind is not Kind.NUMERIC:
             value = np.where(np.isnan(value), -1, value).astype(np.int32)
         schema = Schema((column,), target, (column.name,))
-        return Table(schema, (value,), self.rows[place, label].astype(float), label.astype(np.int32))
+        return Table(schema, (value,), self.rows[index, label].astype(float), label.astype(np.int32))
 
 
 class WordsByClass(msgspec.Struct, frozen=True):
-    """The documents of a text column in each class: those with each word, and all whose words are known."""
+    """Documents of a text column in each class: those that contain each word, and all that are not missing."""
 
     having: np.ndarray  # int64 [n_words, n_classes]
     known: np.ndarray  # int64 [n_classes]
@@ -64,9 +61,9 @@ class WordsByClass(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, tokens: Tokens, label: np.ndarray, n_words: int, n_classes: int) -> Self:
-        """Of these documents."""
-        of_token = np.repeat(label, np.diff(tokens.start)).astype(np.int64)
-        cells = np.bincount(tokens.code * n_classes + of_token, minlength=n_words * n_classes)
+        """Counts of these documents."""
+        label_of_token = np.repeat(label, np.diff(tokens.start)).astype(np.int64)
+        cells = np.bincount(tokens.code * n_classes + label_of_token, minlength=n_words * n_classes)
         known = np.bincount(label[~tokens.missing], minlength=n_classes)
         return cls(cells.reshape(n_words, n_classes), known, len(label))
 
@@ -75,7 +72,7 @@ class WordsByClass(msgspec.Struct, frozen=True):
 
     @property
     def share_known(self) -> float:
-        """The share of documents whose words are known."""
+        """Proportion of documents that are not missing."""
         return float(self.known.sum() / self.n_rows)
 
     @property
@@ -85,20 +82,20 @@ class WordsByClass(msgspec.Struct, frozen=True):
 
 
 class ColumnCounts(msgspec.Struct, frozen=True):
-    """What was counted of each of some columns."""
+    """Counts of several columns."""
 
     columns: tuple[ValuesByClass | WordsByClass, ...]
 
     @classmethod
     def of(cls, places: Sequence[int], table: Table) -> Self:
-        """Of these columns of a part."""
-        return cls(tuple(_counted(table, j) for j in places))
+        """Counts of these columns of a partition."""
+        return cls(tuple(_count_column(table, j) for j in places))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(_both(mine, theirs) for mine, theirs in zip(self.columns, other.columns, strict=True)))
+        return type(self)(tuple(_add_counts(mine, theirs) for mine, theirs in zip(self.columns, other.columns, strict=True)))
 
 
-def _both(mine: ValuesByClass | WordsByClass, theirs: ValuesByClass | WordsByClass) -> ValuesByClass | WordsByClass:
+def _add_counts(mine: ValuesByClass | WordsByClass, theirs: ValuesByClass | WordsByClass) -> ValuesByClass | WordsByClass:
     if isinstance(mine, WordsByClass):
         assert isinstance(theirs, WordsByClass)
         return mine + theirs
@@ -107,12 +104,12 @@ def _both(mine: ValuesByClass | WordsByClass, theirs: ValuesByClass | WordsByCla
 
 
 def only(j: int, table: Table) -> Table:
-    """The rows of a part with one column alone."""
+    """Table with a single column."""
     schema = msgspec.structs.replace(table.schema, columns=(table.schema.columns[j],))
     return msgspec.structs.replace(table, schema=schema, values=(table.values[j],))
 
 
-def _counted(table: Table, j: int) -> ValuesByClass | WordsByClass:
+def _count_column(table: Table, j: int) -> ValuesByClass | WordsByClass:
     column, values = table.schema.columns[j], table.values[j]
     if isinstance(values, Tokens):
         return WordsByClass.of(values, table.label, len(column.levels), table.n_classes)
@@ -120,7 +117,9 @@ def _counted(table: Table, j: int) -> ValuesByClass | WordsByClass:
     return ValuesByClass.of(numbers, table.label, table.n_classes)
 
 
-CUTS: dict[str, Callable[..., np.ndarray]] = {  # of values, labels, the number of classes and how often each row comes
+CUTS: dict[
+    str, Callable[..., np.ndarray]
+] = {  # arguments: values, labels, number of classes, and the multiplicity of each row
     "best": binning.best_cut,
     "mdl": binning.mdl_cuts,
     "quantiles": lambda values, _label, _n, times: binning.quantile_cuts(
@@ -130,7 +129,7 @@ CUTS: dict[str, Callable[..., np.ndarray]] = {  # of values, labels, the number 
 
 
 class BinnedColumn(NamedTuple):
-    """A column as codes, −1 for missing, and how they were found."""
+    """Column as codes, −1 for missing, and a description of the binning."""
 
     codes: np.ndarray  # int32 [n_rows]
     n_levels: int
@@ -138,21 +137,23 @@ class BinnedColumn(NamedTuple):
 
 
 def cut_up(column: Column, numbers: np.ndarray, table: Table, cut: str) -> BinnedColumn:
-    """The numbers of a column in bins; one bin where no cut helps."""
-    points = CUTS[cut](numbers, table.label, table.n_classes, None if table.is_unweighted else table.weight)
-    codes = binning.bin_codes(numbers, points) if len(points) else np.where(np.isnan(numbers), -1, 0).astype(np.int32)
-    return BinnedColumn(codes, len(points) + 1, cut_in_words(column, points))
+    """Numeric column in bins; a single bin if no cut point helps."""
+    cut_points = CUTS[cut](numbers, table.label, table.n_classes, None if table.is_unweighted else table.weight)
+    codes = (
+        binning.bin_codes(numbers, cut_points) if len(cut_points) else np.where(np.isnan(numbers), -1, 0).astype(np.int32)
+    )
+    return BinnedColumn(codes, len(cut_points) + 1, cut_in_words(column, cut_points))
 
 
 def numbers_of(column: Column, values: np.ndarray) -> np.ndarray:
-    """Values as numbers with NaN; codes are their own numbers."""
+    """Values as numbers with NaN; codes are used as numbers."""
     if column.kind is Kind.NUMERIC:
         return np.ascontiguousarray(values)
     return np.where(values < 0, np.nan, values.astype(np.float64))
 
 
 def cut_in_words(column: Column, points: np.ndarray) -> str:
-    """The cuts as a reader sees them."""
+    """Description of the cut points."""
     if not len(points):
         return "no cut helps"
     if len(points) > 1:

@@ -1,15 +1,13 @@
-"""What each column tells about the target, by a filter measure.
+"""Scores of columns by filter measures, mRMR, and embedded measures (tree importance, L1 path).
 
-Filters are functions of counts. A numeric or ordinal column is first cut (`cuts`): at its one best place ("best"), where
-Fayyad and Irani's criterion accepts a cut ("mdl"), or into ten equal shares ("quantiles"); "auto" takes the best place for
-measures in bits, and equal shares for chi² and mRMR: a cut that was chosen to be the best has no honest p-value. Ordinal
-columns keep their levels for chi². A text column is worth as much as its best word, present or absent; its p-value is
-multiplied by the number of words that were tried. Only rows where the column is known count, and measures in bits are
-then multiplied by the share of those rows.
+Filters are functions of counts. Numeric and ordinal columns are binned first: at their single best cut point ("best"), by
+Fayyad and Irani's criterion ("mdl"), or into ten quantile bins ("quantiles"). "auto" is "best" for measures in bits and
+"quantiles" for chi² and mRMR, because a cut point that was optimised has no valid p-value. For chi² ordinal columns keep
+their levels. A text column scores as much as its best word, present or absent, with a p-value multiplied by the number of
+words. Only rows with a known value count; measures in bits are multiplied by the proportion of those rows.
 
-Columns that tell much about the target and little about each other (mRMR).
-
-Selection inside a model: what a tree says its columns are worth, and when each column enters the L1 path.
+mRMR (Ding and Peng 2005) selects columns of high relevance and low redundancy. Embedded measures come from models:
+`feature_importances_` of a tree, or the step at which a column enters the L1 path of logistic regression.
 """
 
 from __future__ import annotations
@@ -42,13 +40,13 @@ IN_BITS: dict[str, Callable[[np.ndarray, float], float]] = {
     "symmetric_uncertainty": measures.symmetric_uncertainty,
 }
 
-COUNTED = (*IN_BITS, "chi2", "correlation", "spearman", "anova")  # of one column at a time
+COUNTED = (*IN_BITS, "chi2", "correlation", "spearman", "anova")  # of a single column
 
 MEASURES = (*COUNTED, "mrmr", "importance", "lasso")
 
 
 def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs: int | None = None) -> Ranking:
-    """The columns of a table by a filter measure: any of `MEASURES` but the embedded ones."""
+    """Ranking of the columns of a table by a filter measure: any of `MEASURES` except the embedded ones."""
     refuse_what_is_not_counted(by, cuts, table.schema)
     if by == "mrmr":
         return Ranking(by, table.schema.target.name, mrmr(table, cuts))
@@ -57,20 +55,20 @@ def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs:
 
 
 def rank_remote(rows: RemotePartitions, by: str, cuts: str = "auto", words: bool = False) -> Ranking:
-    """The same of rows that stay where they are: one round counts what each column holds by class.
+    """Ranking of remote rows: one pass counts the values of each column by class.
 
-    A column of more than 65,536 different numbers is brought here with the labels, one at a time.
+    A column of more than 65,536 different numbers is loaded with the labels, one column at a time.
     """
     refuse_what_is_not_counted(by, cuts, rows.schema)
     measure = FilterMeasure.of(by, cuts, words)
-    seen = rows.map_reduce(partial(ColumnCounts.of, range(len(rows.schema)))).columns
+    columns = rows.map_reduce(partial(ColumnCounts.of, range(len(rows.schema)))).columns
 
     def ranks(j: int) -> list[Rank]:
-        column, counted = rows.schema.columns[j], seen[j]
-        if isinstance(counted, WordsByClass):
-            return measure.of_words(column, counted)
-        if counted.is_complete:
-            return measure.of_table(counted.stand_ins(column, rows.schema.target), 0)
+        column, counts = rows.schema.columns[j], columns[j]
+        if isinstance(counts, WordsByClass):
+            return measure.of_words(column, counts)
+        if counts.is_complete:
+            return measure.of_table(counts.stand_ins(column, rows.schema.target), 0)
         check_memory(rows.n_rows * BYTES_OF_A_CELL * SPACE, rows.source)
         return measure.of_table(rows.gather(partial(only, j)), 0)
 
@@ -81,19 +79,19 @@ BYTES_OF_A_CELL = 20  # of a column with the labels and weights of its rows
 
 
 def refuse_what_is_not_counted(by: str, cuts: str, schema: Schema) -> None:
-    """Raises an error where a measure, or a way to cut, is none, or cannot be counted."""
+    """Raise ValueError if the measure or the binning is unknown, or the measure needs classes and there are none."""
     param_validation.one_of("by", by, MEASURES)
     param_validation.one_of("cuts", cuts, ("auto", *CUTS))
     if not schema.classes and by in ("mrmr", "chi2", *IN_BITS):
         raise ValueError(
-            f"by={by!r} counts classes, but the target {schema.target.name!r} is a number; "
+            f"by={by!r} needs classes, but the target {schema.target.name!r} is a number; "
             "give by='correlation', 'anova' or 'importance'"
         )
 
 
 @dataclass(frozen=True)
 class FilterMeasure:
-    """A filter measure, which looks at one column after the other."""
+    """Filter measure, applied to one column at a time."""
 
     by: str
     cut: str
@@ -101,39 +99,43 @@ class FilterMeasure:
 
     @classmethod
     def of(cls, by: str, cuts: str, words: bool) -> FilterMeasure:
-        """The measure of this name; "auto" cuts as suits it."""
+        """Measure of this name, with the binning that "auto" means for it."""
         return cls(by, cuts if cuts != "auto" else "quantiles" if by == "chi2" else "best", words)
 
     def ranking(self, schema: Schema, ranks: Callable[[int], list[Rank]], n_jobs: int | None) -> Ranking:
-        """The ranks of all columns in order."""
-        found = [rank for each in threads.map_ordered(ranks, range(len(schema)), n_jobs) for rank in each]
-        found += [Rank(name, "left out", np.nan, "only identifies rows") for name in schema.left_out]
-        return ordered(self.by, schema.target.name, found)
+        """Ranking of all columns."""
+        all_ranks = [
+            rank for column_ranks in threads.map_ordered(ranks, range(len(schema)), n_jobs) for rank in column_ranks
+        ]
+        all_ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in schema.left_out]
+        return ordered(self.by, schema.target.name, all_ranks)
 
     def of_table(self, table: Table, j: int) -> list[Rank]:
-        """The rank of a column; of each of its words, where they are asked for. Weights are numbers of rows."""
+        """Rank of a column, or of each of its words if requested. Weights are numbers of rows."""
         column, values = table.schema.columns[j], table.values[j]
         if isinstance(values, Tokens):
             return self.of_words(column, WordsByClass.of(values, table.label, len(column.levels), table.n_classes))
         numbers = numbers_of(column, values)
         known = ~np.isnan(numbers)
         if not known.any():
-            return [Rank(column.name, column.kind.value, np.nan, "no value is known", 0.0)]
+            return [Rank(column.name, column.kind.value, np.nan, "all values are missing", 0.0)]
         weight = None if table.is_unweighted else table.weight
-        share = float(known.mean() if weight is None else weight[known].sum() / weight.sum())
+        known_proportion = float(known.mean() if weight is None else weight[known].sum() / weight.sum())
         if self.by in IN_BITS or self.by == "chi2":
-            return [self._counted(table, j, numbers, share)]
+            return [self._counted(table, j, numbers, known_proportion)]
         n = np.ones(len(table), np.int64) if weight is None else weight.astype(np.int64)
-        each, label = (
-            given[known] if weight is None else np.repeat(given[known], n[known]) for given in (numbers, table.label)
+        repeated, label = (
+            array[known] if weight is None else np.repeat(array[known], n[known]) for array in (numbers, table.label)
         )
-        test = self._tested(column, each, label, table.n_classes)
-        return [Rank(column.name, column.kind.value, test.statistic, test.name, share, test.p)]
+        test = self._tested(column, repeated, label, table.n_classes)
+        return [Rank(column.name, column.kind.value, test.statistic, test.name, known_proportion, test.p)]
 
     def _counted(self, table: Table, j: int, numbers: np.ndarray, known: float) -> Rank:
         column, weight = table.schema.columns[j], None if table.is_unweighted else table.weight
-        is_cut = column.kind is Kind.NUMERIC or (column.kind is Kind.ORDINAL and self.by != "chi2")
-        coded = cut_up(column, numbers, table, self.cut) if is_cut else BinnedColumn(table.values[j], len(column.levels), "")
+        is_binned = column.kind is Kind.NUMERIC or (column.kind is Kind.ORDINAL and self.by != "chi2")
+        coded = (
+            cut_up(column, numbers, table, self.cut) if is_binned else BinnedColumn(table.values[j], len(column.levels), "")
+        )
         counts = Counts.of(coded.codes, table.label, weight, coded.n_levels, table.n_classes).known()
         how = coded.how or f"{np.count_nonzero(counts.sum(axis=1))} levels"
         return self._rank_of(column.name, column.kind.value, counts, how, known)
@@ -146,11 +148,11 @@ class FilterMeasure:
         return Rank(name, kind, IN_BITS[self.by](counts, missing), how, known)
 
     def _tested(self, column: Column, numbers: np.ndarray, label: np.ndarray, n_classes: int) -> measures.TestResult:
-        """Correlation or F by the kinds of the column and the target."""
+        """Test of association by the kinds of the column and the target."""
         n_levels = len(column.levels)
         if self.by == "anova":
             if column.kind is Kind.NOMINAL:
-                refused = measures.TestResult(np.nan, np.nan, "no number: no F")
+                refused = measures.TestResult(np.nan, np.nan, "not numeric: no F")
                 return refused if n_classes else measures.anova(label, numbers.astype(np.intp), n_levels)
             return measures.anova(numbers, label, n_classes) if n_classes else measures.regression_f(numbers, label)
         if column.kind is Kind.NOMINAL:
@@ -166,17 +168,17 @@ class FilterMeasure:
         return measures.pearson(numbers, label.astype(np.float64), "point-biserial" if n_classes else "Pearson")
 
     def of_words(self, column: Column, counted: WordsByClass) -> list[Rank]:
-        """The rank of a text column by its best word, or of each word."""
+        """Rank of a text column by its best word, or of each word."""
         known = counted.share_known
         if not column.levels or self.by == "anova" or not counted.known.size:
             return [Rank(column.name, column.kind.value, np.nan, "no measure for words", known)]
-        each = [self._word(column, word, counts, known) for word, counts in enumerate(counted.counts)]
+        word_ranks = [self._word(column, word, counts, known) for word, counts in enumerate(counted.counts)]
         if self.words:
-            return each
-        best = min(each, key=lambda rank: rank.order(self.by))
-        n_tried = len(each)
-        p = min(best.p * n_tried, 1.0)
-        return [replace(best, column=column.name, p=p, how=f"{best.how} of {n_tried} words")]
+            return word_ranks
+        best = min(word_ranks, key=lambda rank: rank.order(self.by))
+        n_words = len(word_ranks)
+        p = min(best.p * n_words, 1.0)
+        return [replace(best, column=column.name, p=p, how=f"{best.how} of {n_words} words")]
 
     def _word(self, column: Column, word: int, counts: np.ndarray, known: float) -> Rank:
         name, how = f"{column.name}: {column.levels[word]}", f"has {column.levels[word]!r}"
@@ -187,32 +189,32 @@ class FilterMeasure:
 
 
 def mrmr(table: Table, cuts: str = "auto") -> tuple[Rank, ...]:
-    """Columns in the order in which they are chosen: next is the largest I(column; class) − mean I(column; chosen ones).
+    """Columns in the order of selection: next is the maximum of I(column; class) − mean I(column; selected columns).
 
-    Ding and Peng (2005), the difference form, in bits. Numbers are cut into ten equal shares unless `cuts` says otherwise;
-    every pair counts the rows where both are known. Text columns come last: their words are no single variable.
+    The difference form of mRMR (Ding and Peng 2005), in bits. Numbers are binned into ten quantiles unless `cuts` says
+    otherwise; each pair uses the rows where both are known. Text columns come last, since their words are not one variable.
     """
     columns = [j for j, column in enumerate(table.schema) if column.kind is not Kind.TEXT]
     coded = [_coded(table, j, "quantiles" if cuts == "auto" else cuts) for j in columns]
     classes = BinnedColumn(table.label, table.n_classes, "")
     relevance = np.array([_information(column, classes) for column in coded])
-    ranks = [_rank(table, columns[k], coded[k], relevance[k], worth) for k, worth in _chosen(coded, relevance)]
-    left = [(c.name, c.kind.value, "words are no single variable") for c in table.schema if c.kind is Kind.TEXT]
-    left += [(name, "left out", "only identifies rows") for name in table.schema.left_out]
-    return (*ranks, *(Rank(name, kind, np.nan, how) for name, kind, how in left))
+    ranks = [_mrmr_rank(table, columns[k], coded[k], relevance[k], score) for k, score in _select_greedily(coded, relevance)]
+    excluded = [(c.name, c.kind.value, "words are not one variable") for c in table.schema if c.kind is Kind.TEXT]
+    excluded += [(name, "left out", "only identifies rows") for name in table.schema.left_out]
+    return (*ranks, *(Rank(name, kind, np.nan, how) for name, kind, how in excluded))
 
 
-def _chosen(coded: list[BinnedColumn], relevance: np.ndarray) -> list[tuple[int, float]]:
-    """The columns in their order, and what each was worth when it was chosen."""
+def _select_greedily(coded: list[BinnedColumn], relevance: np.ndarray) -> list[tuple[int, float]]:
+    """Selected columns in order, and the score of each when it was selected."""
     order: list[tuple[int, float]] = []
     redundancy = np.zeros(len(coded))
-    is_open = np.ones(len(coded), bool)
+    is_remaining = np.ones(len(coded), bool)
     for n_chosen in range(len(coded)):
-        worth = np.where(is_open, relevance - redundancy / max(n_chosen, 1), -np.inf)
-        best = int(np.argmax(worth))
-        order.append((best, float(worth[best])))
-        is_open[best] = False
-        redundancy[is_open] += [_information(coded[k], coded[best]) for k in np.flatnonzero(is_open)]
+        score = np.where(is_remaining, relevance - redundancy / max(n_chosen, 1), -np.inf)
+        best = int(np.argmax(score))
+        order.append((best, float(score[best])))
+        is_remaining[best] = False
+        redundancy[is_remaining] += [_information(coded[k], coded[best]) for k in np.flatnonzero(is_remaining)]
     return order
 
 
@@ -230,7 +232,7 @@ def _information(left: BinnedColumn, right: BinnedColumn) -> float:
     return measures.mutual_information(counts.astype(np.float64))
 
 
-def _rank(table: Table, j: int, coded: BinnedColumn, relevance: float, worth: float) -> Rank:
+def _mrmr_rank(table: Table, j: int, coded: BinnedColumn, relevance: float, worth: float) -> Rank:
     column = table.schema.columns[j]
     how = f"{relevance:.3f} bits, {coded.how}"
     return Rank(column.name, column.kind.value, worth, how, float((coded.codes >= 0).mean()))
@@ -240,20 +242,20 @@ STEPS = 100  # of the L1 path
 
 
 def importance(problem: SupervisedProblem, estimator: EstimatorLike = None) -> Ranking:
-    """The columns by the `feature_importances_` of an estimator, or of CART, learnt from all rows."""
-    usual = CARTClassifier() if problem.is_classification else CARTRegressor()
-    fitted = fit_all_rows(usual if estimator is None else estimator, problem)
+    """Ranking by the `feature_importances_` of an estimator, by default a pruned CART, fitted to all rows."""
+    default = CARTClassifier() if problem.is_classification else CARTRegressor()
+    fitted = fit_all_rows(default if estimator is None else estimator, problem)
     if not hasattr(fitted, "feature_importances_"):
         raise ValueError(f"{type(fitted).__name__} has no feature_importances_; give a tree")
     names = problem.schema.names
-    worth = np.asarray(fitted.feature_importances_, dtype=np.float64)
-    if len(worth) == len(problem.schema.inputs):
-        worth = worth[[problem.schema.inputs.index(source) for source in problem.schema.sources]]
-    return _ranking("importance", problem, worth, [type(fitted).__name__] * len(names))
+    scores = np.asarray(fitted.feature_importances_, dtype=np.float64)
+    if len(scores) == len(problem.schema.inputs):
+        scores = scores[[problem.schema.inputs.index(source) for source in problem.schema.sources]]
+    return _ranking("importance", problem, scores, [type(fitted).__name__] * len(names))
 
 
 def lasso(problem: SupervisedProblem, estimator: EstimatorLike = None) -> Ranking:
-    """The columns by the L1 penalty at which their first feature enters logistic regression, as a share of the first one's.
+    """Ranking by the L1 penalty at which a column's first feature enters logistic regression, relative to the first column.
 
     A nominal column has a feature per level, a text column one per word.
     """
@@ -261,12 +263,12 @@ def lasso(problem: SupervisedProblem, estimator: EstimatorLike = None) -> Rankin
         raise ValueError(f"by='lasso' needs classes, but the target {problem.name!r} is a number; give by='correlation'")
     fitted = fit_all_rows(LogisticRegression(penalty="l1", C=1.0, path=STEPS) if estimator is None else estimator, problem)
     path = fitted.path_
-    enters = np.argmax((path.coef != 0).any(axis=1), axis=0)  # [n_features], the first step with a coefficient
-    ever = (path.coef != 0).any(axis=(0, 1))
-    worth = np.zeros(len(problem.schema))
-    np.maximum.at(worth, fitted.model_.design.source, np.where(ever, path.lambdas[enters], 0.0))
-    how = [f"enters at λ = {value:.3g}" if value > 0 else "never enters" for value in worth]
-    return _ranking("lasso", problem, worth / max(worth.max(), np.finfo(float).tiny), how)
+    enters = np.argmax((path.coef != 0).any(axis=1), axis=0)  # [n_features], the first step with a nonzero coefficient
+    enters_at_all = (path.coef != 0).any(axis=(0, 1))
+    scores = np.zeros(len(problem.schema))
+    np.maximum.at(scores, fitted.model_.design.source, np.where(enters_at_all, path.lambdas[enters], 0.0))
+    how = [f"enters at λ = {value:.3g}" if value > 0 else "never enters" for value in scores]
+    return _ranking("lasso", problem, scores / max(scores.max(), np.finfo(float).tiny), how)
 
 
 EMBEDDED = {"importance": importance, "lasso": lasso}
@@ -274,7 +276,10 @@ EMBEDDED = {"importance": importance, "lasso": lasso}
 
 def _ranking(by: str, problem: SupervisedProblem, worth: np.ndarray, how: list[str]) -> Ranking:
     known = [1 - problem.missing[column.name] for column in problem.schema]
-    each = zip(problem.schema, worth, how, known, strict=True)
-    ranks = [Rank(column.name, column.kind.value, float(value), words, share) for column, value, words, share in each]
+    entries = zip(problem.schema, worth, how, known, strict=True)
+    ranks = [
+        Rank(column.name, column.kind.value, float(value), description, known_proportion)
+        for column, value, description, known_proportion in entries
+    ]
     ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in problem.schema.left_out]
     return ordered(by, problem.name, ranks)

@@ -1,6 +1,6 @@
-"""Which columns tell something about the target: a ranking, and a scikit-learn selector that cuts it.
+"""Filters as public API: `rank_features`, and the scikit-learn selector `SelectFeatures`.
 
-Whether the target of rows that are elsewhere is a class, and these rows as parts of a table: none is brought here.
+`open_remote_classes` prepares remote rows for counting without loading them, if their target is a class.
 """
 
 from __future__ import annotations
@@ -42,39 +42,39 @@ def rank_features(
     schema: Mapping[str, Any] | Schema | None = None,
     n_jobs: int | None = None,
 ) -> Ranking:
-    """The columns of a raw table from the most to the least telling about the target.
+    """Rank the columns of a raw table by how much they tell about the target.
 
     Parameters
     ----------
     frame : data frame, dict of columns, array, `baytree.scan`, Dask or Spark frame
-        The table, with its target column or without it. Rows that are not in memory stay where they are for measures of
-        classes but `mrmr`, `importance` and `lasso`, which bring them here where they fit.
+        Table with or without its target column. Remote rows stay where they are for measures of class targets, except for
+        `mrmr`, `importance` and `lasso`, which load them if they fit in memory.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     by : str
         ``information_gain``, ``gain_ratio``, ``symmetric_uncertainty`` (in bits, from counts), ``chi2`` (the test of
         independence), ``correlation`` (Pearson, Spearman, point-biserial, Cramér's V or η, by the kinds of column and
-        target), ``spearman`` (the same, numbers by their ranks; for three or more classes Kruskal and Wallis's test),
-        ``anova`` (F), ``mrmr`` (relevance less redundancy), ``importance`` (of a fitted `estimator`), ``lasso`` (how strong
-        the penalty is when the column enters the L1 path, the first one 1).
+        target), ``spearman`` (the same, with ranks of numbers; for three or more classes the Kruskal–Wallis test),
+        ``anova`` (F), ``mrmr`` (relevance minus redundancy), ``importance`` (of a fitted `estimator`), ``lasso`` (penalty
+        at which the column enters the L1 path, relative to the first column).
     cuts : {"auto", "best", "mdl", "quantiles"}
-        How numbers become levels: the one best cut, Fayyad and Irani's cuts, ten equal shares; "auto" is "best" for
+        Binning of numbers: the single best cut point, Fayyad and Irani's criterion, or ten quantiles; "auto" is "best" for
         measures in bits and "quantiles" for chi² and mRMR.
     words : bool
-        Rank each word of a text column, not only the best one.
+        Rank each word of a text column instead of only the best one.
     estimator : estimator, optional
-        For ``by="importance"``: what is fitted and asked for its ``feature_importances_``; a pruned CART by default.
+        For ``by="importance"``: estimator that is fitted and has ``feature_importances_``; by default a pruned CART.
     task : {"classification", "regression"}, optional
-        What the target is; inferred where it is not said.
+        Type of the target; inferred by default.
     schema : dict or Schema, optional
-        What columns are, where that should not be inferred, as in every estimator.
+        Kinds of columns that should not be inferred, as in every estimator.
     n_jobs : int, optional
-        How many threads share the columns; all cores by default.
+        Number of threads; all cores by default.
 
     Returns
     -------
     Ranking
-        Prints as a table; `columns` are the names, best first; `to_frame`, `to_dict` and `plot` give the scores.
+        Prints as a table; `columns` are the names, best first; `to_frame`, `to_dict` and `plot` return the scores.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def rank_features(
     2  wind     numeric            0.0000   100%  no cut helps
     """
     param_validation.one_of("by", by, MEASURES)
-    far = remote_source(frame)
-    if far is not None and by in COUNTED:
-        rows = open_remote_classes(far, target, task, schema)
+    source = remote_source(frame)
+    if source is not None and by in COUNTED:
+        rows = open_remote_classes(source, target, task, schema)
         if rows is not None:
             return rank_remote(rows, by, cuts, words)
     problem = SupervisedProblem.of(frame, target, task, schema)
@@ -99,45 +99,45 @@ def rank_features(
 
 
 class SelectFeatures(ColumnSelector):
-    """A selector that keeps the columns which tell most about the target.
+    """Selector of the columns that tell most about the target.
 
-    With none of `k`, `threshold` and `p` the better half is kept.
+    Without `k`, `threshold` and `p`, the better half of the columns is kept.
 
     Parameters
     ----------
     by : str
-        The measure, as in `rank_features`.
+        Measure, as in `rank_features`.
     k : int, optional
-        How many columns to keep; equals at the border stay in the order of the columns.
+        Number of columns to keep; ties are resolved in column order.
     threshold : float, optional
-        The least score that a column must reach (for correlations, the least size).
+        Minimum score of a column (for correlations, minimum absolute value).
     p : float, optional
-        The largest p-value that a column may have; `adjust` says which.
+        Maximum p-value of a column, after the correction `adjust`.
     adjust : {"fdr", "bonferroni", None}
-        The correction of `p` for looking at many columns.
+        Correction of the p-values for multiple testing.
     cuts : {"auto", "best", "mdl", "quantiles"}
-        How numbers become levels, as in `rank_features`.
+        Binning of numbers, as in `rank_features`.
     estimator : estimator, optional
-        For ``by="importance"``: what is asked for its ``feature_importances_``.
+        For ``by="importance"``: estimator with ``feature_importances_``.
     schema : dict or Schema, optional
-        What columns are, where that should not be inferred, as in every estimator.
+        Kinds of columns that should not be inferred, as in every estimator.
     n_jobs : int, optional
-        How many threads share the columns; all cores by default.
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     ranking_ : Ranking
         The columns, best first.
     scores_ : ndarray of shape (n_features_in_,)
-        Their scores, in the order of the columns.
+        Scores in column order.
     pvalues_ : ndarray of shape (n_features_in_,)
-        Their p-values, NaN where the measure has none.
+        p-values in column order, NaN if the measure has none.
     support_ : ndarray of shape (n_features_in_,)
-        Which columns are kept.
+        Mask of the selected columns.
     n_features_in_ : int
-        The number of columns that were given.
+        Number of input columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all of them are strings.
+        Names of the input columns, if all are strings.
 
     Examples
     --------
@@ -171,36 +171,36 @@ class SelectFeatures(ColumnSelector):
         self.n_jobs = n_jobs
 
     def fit(self, X: FrameLike, y: TargetLike = None) -> Self:
-        """Ranks the columns; `y` is the labels, or the name of the target column in `X`."""
+        """Rank the columns; `y` is the labels, or the name of the target column in `X`."""
         self._check_parameters()
         problem = SupervisedProblem.of(X, y, declared=self.schema)
         options = {"cuts": self.cuts, "estimator": self.estimator, "schema": self.schema, "n_jobs": self.n_jobs}
         task = "classification" if problem.is_classification else "regression"
         ranking = rank_features(problem.X, problem.y, self.by, task=task, **options)
-        place = {name: j for j, name in enumerate(problem.schema.inputs)}
-        kept = [place[found.column] for found in self._kept(ranking)]
+        position = {name: j for j, name in enumerate(problem.schema.inputs)}
+        selected = [position[rank.column] for rank in self._kept(ranking)]
         self.ranking_ = ranking
-        by_place = sorted(ranking.ranks, key=lambda found: place[found.column])
-        self.scores_ = np.array([found.score for found in by_place])
-        self.pvalues_ = np.array([found.p for found in by_place])
-        self._set_fitted_state(problem, kept)
+        in_column_order = sorted(ranking.ranks, key=lambda rank: position[rank.column])
+        self.scores_ = np.array([rank.score for rank in in_column_order])
+        self.pvalues_ = np.array([rank.p for rank in in_column_order])
+        self._set_fitted_state(problem, selected)
         return self
 
     def _kept(self, ranking: Ranking) -> list[Rank]:
-        ranks = [found for found in ranking.ranks if not np.isnan(found.score)]
+        ranks = [rank for rank in ranking.ranks if not np.isnan(rank.score)]
         if self.k is not None:
             return ranks[: self.k]
         if self.threshold is not None:
-            return [found for found in ranks if abs(found.score) >= self.threshold]
+            return [rank for rank in ranks if abs(rank.score) >= self.threshold]
         if self.p is None:
             return ranks[: max(len(ranking) // 2, 1)]
-        values = {"fdr": "fdr", "bonferroni": "bonferroni", None: "p"}[self.adjust]
-        if ranks and all(np.isnan(found.p) for found in ranks):
+        p_value = {"fdr": "fdr", "bonferroni": "bonferroni", None: "p"}[self.adjust]
+        if ranks and all(np.isnan(rank.p) for rank in ranks):
             raise ValueError(f"p={self.p}: {self.by!r} has no p-values; give by='chi2', 'anova' or 'correlation', or k=")
-        return [found for found in ranks if getattr(found, values) <= self.p]
+        return [rank for rank in ranks if getattr(rank, p_value) <= self.p]
 
     def _check_parameters(self) -> None:
-        if sum(cut is not None for cut in (self.k, self.threshold, self.p)) > 1:
+        if sum(option is not None for option in (self.k, self.threshold, self.p)) > 1:
             raise ValueError("give only one of k, threshold and p")
         if self.k is not None and (not isinstance(self.k, (int, np.integer)) or self.k < 1):
             raise ValueError(f"k={self.k!r}: give a whole number of columns, at least 1")
@@ -212,7 +212,10 @@ class SelectFeatures(ColumnSelector):
 
 
 class TargetValues(msgspec.Struct, frozen=True):
-    """Whether labels are numbers, and which: no more of them than there are numbered classes, and one."""
+    """Additive summary of a target column: whether it is numeric, and its first distinct values.
+
+    At most `MOST_NUMBERED_CLASSES` + 1 values are stored, which is enough to decide whether they are classes.
+    """
 
     are_numbers: bool
     values: np.ndarray  # float64 [n], ascending
@@ -220,7 +223,7 @@ class TargetValues(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, name: str, frame: FrameLike) -> Self:
-        """Of the target column of some rows."""
+        """Summary of the target column of some rows."""
         raw = target_reading.as_numbers(read_column(column_of(frame, name), name), name)
         if not isinstance(raw, Numbers) or raw.unit is not None:
             return cls(False, np.zeros(0), False)
@@ -233,14 +236,14 @@ class TargetValues(msgspec.Struct, frozen=True):
 
     @property
     def are_classes(self) -> bool:
-        """Whether they are classes, as a person would say: the rule of `task_of`."""
+        """Whether the target is a class, by the rule of `task_of`."""
         return not self.are_numbers or not len(self.values) or (self.are_whole and len(self.values) <= MOST_NUMBERED_CLASSES)
 
 
 def open_remote_classes(
     source: RemoteSource, target: TargetLike, task: str | None, declared: SchemaLike
 ) -> RemotePartitions | None:
-    """The rows as parts of a table; None where their target is a number."""
+    """Rows as partitions with a class target; None if the target is a number."""
     param_validation.check_schema_parameter(declared)
     frame = open_remote_frame(
         source, target, None, partial(target_reading.read_in_order, target_reading.read_classes, declared)

@@ -1,4 +1,4 @@
-"""What a column tells about the target: functions of a table of counts, and tests on numbers, with their p-values."""
+"""Association measures and tests with p-values: functions of a contingency table, or of numbers and groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from baytree.statistics.binning import entropy
 
 
 class TestResult(NamedTuple):
-    """A statistic, its p-value, and the name by which it is known."""
+    """Statistic with its p-value and name."""
 
     statistic: float
     p: float
@@ -25,24 +25,24 @@ def mutual_information(counts: np.ndarray) -> float:
 
 
 def information_gain(counts: np.ndarray, missing: float = 0.0) -> float:
-    """How many bits knowing the level saves about the class, times the share of rows where it is known."""
-    return mutual_information(counts) * _known(counts, missing)
+    """Information gain in bits, times the proportion of rows with a known level."""
+    return mutual_information(counts) * _known_proportion(counts, missing)
 
 
 def gain_ratio(counts: np.ndarray, missing: float = 0.0) -> float:
-    """The information gain per bit of the level itself; missing values are a level more of the latter, as in C4.5."""
+    """Information gain divided by the entropy of the level; missing values count as a level in the latter, as in C4.5."""
     split = float(entropy(np.append(counts.sum(axis=1), missing)))
     return information_gain(counts, missing) / split if split > 0 else 0.0
 
 
 def symmetric_uncertainty(counts: np.ndarray, missing: float = 0.0) -> float:
-    """2 I / (H(level) + H(class)), between 0 and 1, times the share of rows where the level is known."""
+    """2 I / (H(level) + H(class)), between 0 and 1, times the proportion of rows with a known level."""
     both = float(entropy(counts.sum(axis=1)) + entropy(counts.sum(axis=0)))
-    return 2 * mutual_information(counts) / both * _known(counts, missing) if both > 0 else 0.0
+    return 2 * mutual_information(counts) / both * _known_proportion(counts, missing) if both > 0 else 0.0
 
 
 def chi_square(counts: np.ndarray) -> TestResult:
-    """Pearson's test that level and class are independent, (rows − 1)(columns − 1) degrees of freedom.
+    """Pearson's test of independence of level and class, with (rows − 1)(columns − 1) degrees of freedom.
 
     >>> chi_square(np.array([[10.0, 20.0], [20.0, 10.0]])).statistic.__round__(3)
     6.667
@@ -52,7 +52,7 @@ def chi_square(counts: np.ndarray) -> TestResult:
 
 
 def cramers_v(counts: np.ndarray) -> TestResult:
-    """√(chi² / (n (min(rows, columns) − 1))), between 0 and 1; the p-value is that of chi²."""
+    """Cramér's V: √(chi² / (n (min(rows, columns) − 1))), between 0 and 1, with the p-value of chi²."""
     test = chi_square(counts)
     shape = (np.count_nonzero(counts.sum(axis=1)), np.count_nonzero(counts.sum(axis=0)))
     if min(shape) < 2:
@@ -61,7 +61,7 @@ def cramers_v(counts: np.ndarray) -> TestResult:
 
 
 def pearson(x: np.ndarray, y: np.ndarray, name: str = "Pearson") -> TestResult:
-    """The correlation of two lists of numbers, from sums about their means; its p-value by Student's t."""
+    """Pearson correlation, from centred sums, with the p-value of Student's t."""
     x, y = _centred(x), _centred(y)
     size = np.sqrt((x @ x) * (y @ y))
     if len(x) < 3 or not size > 0:
@@ -72,12 +72,12 @@ def pearson(x: np.ndarray, y: np.ndarray, name: str = "Pearson") -> TestResult:
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> TestResult:
-    """The correlation of the ranks, equal values sharing their mean rank."""
+    """Spearman correlation; ties get their mean rank."""
     return pearson(_ranks(x), _ranks(y), "Spearman")
 
 
 def anova(values: np.ndarray, group: np.ndarray, n_groups: int) -> TestResult:
-    """The one-way F test that all groups have the same mean."""
+    """One-way F test that all groups have the same mean."""
     between, within, degrees = _sums_of_squares(values, group, n_groups)
     if min(degrees) < 1 or between + within == 0:
         return TestResult(0.0, 1.0, "F")
@@ -86,38 +86,40 @@ def anova(values: np.ndarray, group: np.ndarray, n_groups: int) -> TestResult:
 
 
 def correlation_ratio(values: np.ndarray, group: np.ndarray, n_groups: int) -> TestResult:
-    """η, the root of the share of the variance that the groups explain; the p-value is that of F."""
+    """Correlation ratio η, the root of the proportion of variance between groups, with the p-value of F."""
     between, within, _ = _sums_of_squares(values, group, n_groups)
     eta = np.sqrt(between / (between + within)) if between + within > 0 else 0.0
     return TestResult(float(eta), anova(values, group, n_groups).p, "η")
 
 
 def kruskal_wallis(values: np.ndarray, group: np.ndarray, n_groups: int) -> TestResult:
-    """η of the ranks, √(H / (n − 1)), with the p-value of Kruskal and Wallis's H; equal values share their mean rank.
+    """η of the ranks, √(H / (n − 1)), with the p-value of the Kruskal–Wallis H; ties get their mean rank.
 
-    For two groups it is the absolute value of Spearman's correlation of the values with the group.
+    For two groups it is the absolute Spearman correlation of the values with the group.
     """
     between, within, (degrees, _) = _sums_of_squares(_ranks(values), group, n_groups)
     if degrees < 1 or between + within == 0:
         return TestResult(0.0, 1.0, "η of ranks")
-    share = between / (between + within)
-    return TestResult(float(np.sqrt(share)), float(special.chdtrc(degrees, (len(values) - 1) * share)), "η of ranks")
+    proportion = between / (between + within)
+    return TestResult(
+        float(np.sqrt(proportion)), float(special.chdtrc(degrees, (len(values) - 1) * proportion)), "η of ranks"
+    )
 
 
 def regression_f(x: np.ndarray, y: np.ndarray) -> TestResult:
-    """The F test of the slope of y on x."""
+    """F test of the slope of y on x."""
     r = pearson(x, y)
     f = np.inf if abs(r.statistic) == 1 else r.statistic**2 * (len(x) - 2) / (1 - r.statistic**2)
     return TestResult(float(f) if len(x) > 2 else 0.0, r.p, "F")
 
 
 def bonferroni(p: np.ndarray) -> np.ndarray:
-    """p-values times their number, so that the chance of any false alarm stays below the level; NaN stays NaN."""
+    """Bonferroni-adjusted p-values, which bound the family-wise error rate; NaN stays NaN."""
     return np.minimum(p * np.count_nonzero(~np.isnan(p)), 1.0)
 
 
 def false_discovery_rate(p: np.ndarray) -> np.ndarray:
-    """Benjamini and Hochberg's adjusted p-values, which bound the share of false alarms among all alarms."""
+    """Benjamini–Hochberg adjusted p-values, which bound the false discovery rate; NaN stays NaN."""
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(-p[known], kind="stable")]
     scaled = p[order] * len(order) / np.arange(len(order), 0, -1)
@@ -126,17 +128,17 @@ def false_discovery_rate(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def _known(counts: np.ndarray, missing: float) -> float:
+def _known_proportion(counts: np.ndarray, missing: float) -> float:
     total = counts.sum()
     return float(total / (total + missing)) if total else 0.0
 
 
 def _centred(values: np.ndarray) -> np.ndarray:
-    """The values about their mean, in a unit of their own: no offset hurts, no square overflows or vanishes."""
+    """Centred values in a scale of their own, so that offsets do not cancel and squares neither overflow nor underflow."""
     if not len(values) or values.min() == values.max():
         return np.zeros(len(values))
     _, exponent = np.frexp(np.abs(values).max())
-    scaled = np.ldexp(values, -int(exponent) - 1)  # a power of two: nothing is rounded
+    scaled = np.ldexp(values, -int(exponent) - 1)  # a power of two, so that nothing is rounded
     shifted = scaled - scaled[0]
     centred = shifted / np.abs(shifted).max()
     return centred - centred.mean()
@@ -148,7 +150,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def _sums_of_squares(values: np.ndarray, group: np.ndarray, n_groups: int) -> tuple[float, float, tuple[int, int]]:
-    """Between and within the groups, in a common unit, and their degrees of freedom."""
+    """Sums of squares between and within the groups, in a common unit, and their degrees of freedom."""
     values = _centred(values)
     n = np.bincount(group, minlength=n_groups)
     mean = np.bincount(group, values, n_groups) / np.maximum(n, 1)

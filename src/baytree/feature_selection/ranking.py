@@ -1,4 +1,4 @@
-"""Columns in the order of what they tell about the target, each score with the way it was found."""
+"""Ranking of columns by a measure, with the score of each and how it was computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rank:
-    """What one column, or one word of a text column, tells about the target."""
+    """Score of one column, or of one word of a text column."""
 
     column: str
     kind: str
@@ -29,18 +29,18 @@ class Rank:
     fdr: float = np.nan
 
     def order(self, by: str) -> tuple[bool, float, float]:
-        """Smaller is better: for tests the p-value, then the size of the score; unknown scores last."""
+        """Sort key: by p-value for tests, then by absolute score; undefined scores come last."""
         if np.isnan(self.score):
             return True, 0.0, 0.0
         return False, self.p if by in ("chi2", "anova") else 0.0, -abs(self.score)
 
 
-_WIDE = 60  # letters of a name in a notebook
+_MAX_NAME_LENGTH = 60  # characters of a name in a notebook
 
 
 @dataclass(frozen=True, repr=False)
 class Ranking(TextResult):
-    """Columns from the most to the least telling. Prints as a table, converts with `to_frame`, draws with `plot`."""
+    """Columns in descending order of their score. Prints as a table; see `to_frame` and `plot`."""
 
     by: str
     target: str
@@ -51,7 +51,7 @@ class Ranking(TextResult):
 
     @property
     def columns(self) -> list[str]:
-        """The names, best first."""
+        """Names, best first."""
         return [rank.column for rank in self.ranks]
 
     def head(self, n: int = 10) -> Ranking:
@@ -59,29 +59,29 @@ class Ranking(TextResult):
         return replace(self, ranks=self.ranks[:n])
 
     def to_frame(self) -> Any:
-        """A data frame, one row per rank."""
+        """Data frame with one row per rank."""
         return frame_of(self.to_dict())
 
     def to_dict(self) -> dict[str, list]:
-        """The table as lists by column."""
+        """Table as a dict of lists."""
         names = ["column", "kind", "score", *(["p", "bonferroni", "fdr"] if self._has_p else []), "known", "how"]
         return {name: [getattr(rank, name) for rank in self.ranks] for name in names}
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """A bar for each rank; needs matplotlib."""
+        """Plot a bar for each rank; needs matplotlib."""
         from baytree.rendering.plots.charts import bars
 
         return bars(self.columns, [rank.score for rank in self.ranks], f"{self.by} for {self.target}", ax)
 
     def __str__(self) -> str:
-        """The table, names and ways cut as short as eighty columns ask."""
-        shown = (self._table(width) for width in (24, 20, 16, 12, 9))
-        return next((table for table in shown if max(map(len, table.splitlines())) <= 80), self._table(9))
+        """Table with names and descriptions shortened to fit into 80 columns."""
+        tables = (self._table(width) for width in (24, 20, 16, 12, 9))
+        return next((table for table in tables if max(map(len, table.splitlines())) <= 80), self._table(9))
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import table  # only a notebook asks for it
+        from baytree.display.results import table  # only notebooks need it
 
-        return table(f"{self.by} for {self.target}", self._header, self._rows(_WIDE))
+        return table(f"{self.by} for {self.target}", self._header, self._rows(_MAX_NAME_LENGTH))
 
     def _table(self, width: int) -> str:
         return aligned(self._header, self._rows(width))
@@ -91,7 +91,7 @@ class Ranking(TextResult):
         return ["", "column", "kind", self.by, *(["p", "Bonferroni", "FDR"] if self._has_p else []), "known", "how"]
 
     def _rows(self, width: int) -> list[list[object]]:
-        return [self._row(place, rank, width) for place, rank in enumerate(self.ranks, 1)]
+        return [self._row(position, rank, width) for position, rank in enumerate(self.ranks, 1)]
 
     @property
     def _has_p(self) -> bool:
@@ -104,7 +104,7 @@ class Ranking(TextResult):
 
 
 def ordered(by: str, target: str, ranks: list[Rank]) -> Ranking:
-    """The ranking of these ranks, with adjusted p-values; equals stay in the order of the columns."""
+    """Ranking of these ranks, with adjusted p-values; ties stay in column order."""
     p = np.array([rank.p for rank in ranks])
     adjusted = zip(ranks, measures.bonferroni(p), measures.false_discovery_rate(p), strict=True)
     ranks = [replace(rank, bonferroni=float(b), fdr=float(f)) for rank, b, f in adjusted]

@@ -1,4 +1,4 @@
-"""The scikit-learn face of everything that keeps some columns and drops the others."""
+"""Base class of scikit-learn selectors that keep some columns of raw tables."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from baytree.model_selection.problem import SupervisedProblem
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
-    """A selector on raw tables: columns of any kind, frames of any library, the target by name or apart."""
+    """Selector on raw tables: columns of any kind, frames of any library, target by name or separate."""
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         complete_methods(cls)
 
     def transform(self, X: FrameLike) -> Any:
-        """The kept columns: of a frame by their names, in its own type; of an array by their places."""
+        """Select the columns: of a frame by name, in its own type; of an array by position."""
         check_is_fitted(self, "support_")
         names = names_of(X)
         if names is not None and hasattr(self, "feature_names_in_"):
-            return selected(X, [_place(names, name) for name in self.get_feature_names_out()])
+            return selected(X, [_position(names, name) for name in self.get_feature_names_out()])
         if isinstance(X, Mapping):
             return selected(X, self.get_support(indices=True))
         if isinstance(X, (list, tuple)):
-            X = as_two_dimensional(X)  # scikit-learn leaves rows of different lengths to an error of numpy's
+            X = as_two_dimensional(X)  # otherwise rows of different lengths raise a numpy error
         is_finite = not get_tags(self).input_tags.allow_nan
         X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=is_finite, accept_sparse=("csr", "csc"))
         return X[:, self.support_]
@@ -55,8 +55,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        for able in ("allow_nan", "sparse", "string", "categorical"):
-            setattr(tags.input_tags, able, True)
+        for capability in ("allow_nan", "sparse", "string", "categorical"):
+            setattr(tags.input_tags, capability, True)
         return tags
 
 
@@ -64,15 +64,15 @@ complete_methods(ColumnSelector)
 
 
 def names_of(X: FrameLike) -> list[str] | None:
-    """The names of the columns of a frame; None for arrays."""
+    """Column names of a frame; None for arrays."""
     if isinstance(X, Mapping):
         return list(map(str, X))
     names = getattr(X, "column_names", getattr(X, "columns", None))
     return None if names is None else list(map(str, names))
 
 
-def _place(names: list[str], name: str) -> int:
+def _position(names: list[str], name: str) -> int:
     if name not in names:
-        there = ", ".join(map(repr, names))
-        raise ValueError(f"column {name!r} was there in fit and is missing now; the columns are {there}")
+        available = ", ".join(map(repr, names))
+        raise ValueError(f"column {name!r} was present in fit but is missing now; the columns are {available}")
     return names.index(name)

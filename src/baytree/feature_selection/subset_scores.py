@@ -1,7 +1,7 @@
-"""Scores of sets of columns on folds: by refitting for any estimator, by addition for naive Bayes.
+"""Scores of column subsets on folds: by refitting any estimator, or by addition for naive Bayes.
 
-Naive Bayes adds a term per column, and the term does not depend on the other columns. So each column's log-likelihood is
-computed once per fold, and a candidate set costs one vector addition.
+The log-likelihood of naive Bayes is a sum of one term per column that does not depend on the other columns. So each term is
+computed once per fold, and a candidate subset costs one vector addition.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from baytree.parallel import threads
 
 @runtime_checkable
 class ByColumn(Protocol):
-    """A likelihood whose term is one of its own for each column."""
+    """Likelihood with a separate term for each column."""
 
     columns: tuple[int, ...]
 
     def effects(self, table: Table) -> list[np.ndarray]:
-        """What each column adds to the scores: [n_rows, n_classes]."""
+        """Contribution of each column to the scores: [n_rows, n_classes] each."""
         ...
 
 
 class NaiveBayesFold(NamedTuple):
-    """What naive Bayes learnt in a fold: a prior, and a term for each column."""
+    """Naive Bayes model of a fold: the prior and a term for each column."""
 
     schema: Schema
     log_prior: np.ndarray  # [n_classes]
@@ -53,29 +53,29 @@ class NaiveBayesFold(NamedTuple):
 
 
 class Scorer(Protocol):
-    """What a wrapper asks for: scores of every candidate on every fold, larger is better."""
+    """Scorer of candidate subsets on every fold; larger is better."""
 
     def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
+        """Scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
         ...
 
     def removed(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        """The scores with each candidate taken from the chosen columns: [n_candidates, n_folds]."""
+        """Scores with each candidate removed from the chosen columns: [n_candidates, n_folds]."""
         ...
 
 
 def scorer(
     estimator: EstimatorLike, problem: SupervisedProblem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None
 ) -> Scorer:
-    """The fastest scorer that gives the right scores."""
-    models = _added_models(estimator, problem, folds) if metric == "accuracy" else None
+    """The fastest scorer that is exact for this estimator and metric."""
+    models = _column_models(estimator, problem, folds) if metric == "accuracy" else None
     if models is not None:
         return AddingScorer(models, problem, folds, n_jobs)
     return RefittingScorer(estimator, problem, folds, metric, n_jobs)
 
 
 class RefittingScorer:
-    """Learns anew from every set of columns."""
+    """Scorer that refits the estimator for every subset."""
 
     def __init__(
         self,
@@ -89,23 +89,23 @@ class RefittingScorer:
         self._metric, self._n_jobs = metric, n_jobs
 
     def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
+        """Scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
         return np.array([self._scores([*chosen, j]) for j in candidates])
 
     def removed(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        """The scores with each candidate taken from the chosen columns: [n_candidates, n_folds]."""
+        """Scores with each candidate removed from the chosen columns: [n_candidates, n_folds]."""
         return np.array([self._scores([other for other in chosen if other != j]) for j in candidates])
 
     def _scores(self, columns: Sequence[int]) -> list[float]:
         sign = -1.0 if self._metric in metrics.LOSSES else 1.0
         label = self._problem.label.values
-        tried = predict_folds(self._estimator, self._problem.select(sorted(columns)), self._folds, self._n_jobs)
-        answers = (metrics.ScoredRows(label[t.rows], t.answer, t.probability) for t in tried)
-        return [sign * metrics.score(self._metric, given) for given in answers]
+        predictions = predict_folds(self._estimator, self._problem.select(sorted(columns)), self._folds, self._n_jobs)
+        scored = (metrics.ScoredRows(label[t.rows], t.answer, t.probability) for t in predictions)
+        return [sign * metrics.score(self._metric, rows) for rows in scored]
 
 
 class AddingScorer:
-    """Adds up log-likelihoods that were computed once: accuracy of naive Bayes on any set of columns."""
+    """Scorer that adds up precomputed log-likelihoods: accuracy of naive Bayes on any subset."""
 
     def __init__(
         self, models: list[NaiveBayesFold], problem: SupervisedProblem, folds: tuple[Fold, ...], n_jobs: int | None
@@ -119,18 +119,18 @@ class AddingScorer:
         self._effect = np.empty((len(problem.table.schema), *self._prior.shape))  # [n_columns, n_rows, n_classes]
         self._n_threads = threads.count(n_jobs)
 
-        def place(k: int) -> None:
+        def fill(k: int) -> None:
             self._place(models[k], problem, folds[k], slice(self._start[k], self._start[k + 1]))
 
-        threads.map_ordered(place, range(len(folds)), n_jobs)  # each fold has rows of its own
+        threads.map_ordered(fill, range(len(folds)), n_jobs)  # each fold writes to its own rows
         self._fallback = np.argmax(self._prior[self._start[:-1]], axis=1).astype(np.int32)
         self._base: tuple[list[int], np.ndarray] = ([], self._prior)
 
     def _place(self, model: NaiveBayesFold, problem: SupervisedProblem, fold: Fold, rows: slice) -> None:
-        """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
+        """Write the prior and each column's effect for the rows of a fold; classes not in training are impossible."""
         test = held_out_table(problem.table, fold.test, model.schema)
-        place = {label: code for code, label in enumerate(problem.label.target.classes or ())}
-        known = [place[label] for label in model.schema.classes]
+        code_of = {label: code for code, label in enumerate(problem.label.target.classes or ())}
+        known = [code_of[label] for label in model.schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
         self._prior[rows][:, known] = model.log_prior
         for likelihood in model.likelihoods:
@@ -138,14 +138,14 @@ class AddingScorer:
                 self._effect[j, rows][:, known] = effect
 
     def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
+        """Scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
         base = self._sum(list(chosen))
         return self._shares([(base, self._effect[j]) for j in candidates])
 
     def removed(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        """The scores with each candidate taken from the chosen columns: [n_candidates, n_folds].
+        """Scores with each candidate removed from the chosen columns: [n_candidates, n_folds].
 
-        The others are added up from both ends: −∞ can be added, but not taken away.
+        The other columns are added up from both ends, since −∞ can be added but not subtracted.
         """
         below = [self._prior]
         for j in chosen:
@@ -153,8 +153,8 @@ class AddingScorer:
         above = [np.zeros_like(self._prior)]
         for j in reversed(chosen):
             above.append(above[-1] + self._effect[j])
-        places = {j: k for k, j in enumerate(chosen)}
-        return self._shares([(below[places[j]], above[len(chosen) - 1 - places[j]]) for j in candidates])
+        positions = {j: k for k, j in enumerate(chosen)}
+        return self._shares([(below[positions[j]], above[len(chosen) - 1 - positions[j]]) for j in candidates])
 
     def _sum(self, chosen: list[int]) -> np.ndarray:
         known, base = self._base
@@ -166,38 +166,40 @@ class AddingScorer:
         return base
 
     def _shares(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        right = np.empty((len(pairs), len(self._sizes)), np.int64)
+        n_correct = np.empty((len(pairs), len(self._sizes)), np.int64)
 
         def count(first: int) -> None:
             for k in range(first, len(pairs), self._n_threads):
-                _core.count_right_with(*pairs[k], self._label, self._start, self._fallback, right[k])
+                _core.count_right_with(*pairs[k], self._label, self._start, self._fallback, n_correct[k])
 
         threads.map_ordered(count, range(self._n_threads), self._n_threads)
-        return right / self._sizes
+        return n_correct / self._sizes
 
 
-def _added_models(
+def _column_models(
     estimator: EstimatorLike, problem: SupervisedProblem, folds: tuple[Fold, ...]
 ) -> list[NaiveBayesFold] | None:
-    """The schema and the model of each fold; None where the columns do not simply add up."""
-    ready = with_fixed_kinds(estimator, problem)
-    if not problem.is_classification or not encodes_identically(ready, problem):
+    """Naive Bayes model of each fold; None if the estimator is not a sum of column terms."""
+    prepared = with_fixed_kinds(estimator, problem)
+    if not problem.is_classification or not encodes_identically(prepared, problem):
         return None
-    learner = learner_of(ready, problem.table.schema)
-    return _naive(learner, problem.table, folds) if can_subtract(learner, problem.table.schema) else None
+    learner = learner_of(prepared, problem.table.schema)
+    return _additive_folds(learner, problem.table, folds) if can_subtract(learner, problem.table.schema) else None
 
 
-def _naive(learner: MergeableLearner, table: Table, folds: tuple[Fold, ...]) -> list[NaiveBayesFold] | None:
+def _additive_folds(learner: MergeableLearner, table: Table, folds: tuple[Fold, ...]) -> list[NaiveBayesFold] | None:
     models: list[NaiveBayesFold] = []
     for schema, model in models_without_folds(learner, table, folds):
-        own = [part for part in model.likelihoods if _adds_up(part)] if isinstance(model, NaiveBayes) else []
-        if not isinstance(model, NaiveBayes) or len(own) < len(model.likelihoods):
+        likelihoods = (
+            [part for part in model.likelihoods if _has_column_terms(part)] if isinstance(model, NaiveBayes) else []
+        )
+        if not isinstance(model, NaiveBayes) or len(likelihoods) < len(model.likelihoods):
             return None
-        models.append(NaiveBayesFold(schema, model.log_prior, own))
+        models.append(NaiveBayesFold(schema, model.log_prior, likelihoods))
     return models
 
 
-def _adds_up(likelihood: object) -> TypeGuard[ByColumn]:
-    """Whether each column's term is its own: multinomial columns share one distribution, so theirs are not."""
+def _has_column_terms(likelihood: object) -> TypeGuard[ByColumn]:
+    """Whether each column has a separate term; columns of a multinomial share one distribution, so they do not."""
     is_own = isinstance(likelihood, NormalLikelihood) or len(getattr(likelihood, "columns", ())) == 1
     return is_own and isinstance(likelihood, ByColumn)

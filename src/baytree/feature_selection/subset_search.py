@@ -1,6 +1,6 @@
-"""A walk through sets of columns: forwards, backwards, and back again where that helps.
+"""Stepwise search through column subsets: forward, backward, and floating (Pudil, Novovičová and Kittler 1994).
 
-The steps of a search through sets of columns, and which of them was taken.
+`SubsetSearch` does the steps, `History` records them and which one was selected.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class SubsetSearch:
-    """A walk through sets of columns; equal scores go to the earlier column."""
+    """Stepwise search through column subsets; ties go to the earlier column."""
 
     def __init__(self, score: Scorer, names: Sequence[str], is_floating: bool):
         self._score, self._names, self._is_floating = score, names, is_floating
         self._steps: list[SelectionStep] = []
-        self._best: dict[int, float] = {}  # the best mean of each size
+        self._best: dict[int, float] = {}  # best mean of each size
 
     def forward(self, size: int) -> list[SelectionStep]:
-        """The steps from the empty set up to a size."""
+        """Steps from the empty set up to `size` columns."""
         chosen: list[int] = []
         while len(chosen) < size:
             chosen = self._add(chosen)
@@ -40,15 +40,15 @@ class SubsetSearch:
         return self._steps
 
     def backward(self, chosen: list[int], size: int) -> list[SelectionStep]:
-        """The steps from this set down to a size."""
+        """Steps from this set down to `size` columns."""
         first = self._score.added(chosen[:-1], chosen[-1:])[0]
         chosen = self._record(chosen, "all columns", first)
-        everything = list(chosen)
+        all_columns = list(chosen)
         while len(chosen) > size:
             smaller, scores = self._least_missed(chosen)
             chosen = self._record(smaller, f"− {self._gone(chosen, smaller)}", scores)
-            while self._is_floating and len(chosen) < len(everything) - 1:
-                larger, scores = self._most_wanted(chosen, everything)
+            while self._is_floating and len(chosen) < len(all_columns) - 1:
+                larger, scores = self._most_wanted(chosen, all_columns)
                 if mean(scores) <= self._best[len(larger)]:
                     break
                 chosen = self._record(larger, f"+ {self._names[larger[-1]]}", scores)
@@ -82,28 +82,28 @@ class SubsetSearch:
 
 @dataclass(frozen=True)
 class SelectionStep:
-    """A set of columns that the search went through."""
+    """Column subset that the search visited."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
-    move: str  # what was done to get here
+    move: str  # change that led to it
     scores: np.ndarray  # [n_folds], larger is better
 
     @property
     def mean(self) -> float:
-        """The mean over the folds."""
+        """Mean over the folds."""
         return float(mean(self.scores))
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the mean over the folds."""
+        """Standard error of the mean over the folds."""
         known = self.scores[~np.isnan(self.scores)]
         return float(np.std(known, ddof=1) / np.sqrt(len(known))) if len(known) > 1 else 0.0
 
 
 @dataclass(frozen=True, repr=False)
 class History(TextResult):
-    """Every step of a search, in order, and the place of the one that was taken."""
+    """All steps of a search in order, and the index of the selected one."""
 
     metric: str
     steps: tuple[SelectionStep, ...]
@@ -116,37 +116,37 @@ class History(TextResult):
         return self.steps[place]
 
     def to_frame(self) -> Any:
-        """A data frame, one row per step."""
+        """Data frame with one row per step."""
         columns = {
             "columns": [len(step.columns) for step in self.steps],
             "move": [step.move for step in self.steps],
             "mean": [step.mean for step in self.steps],
             "standard_error": [step.standard_error for step in self.steps],
             "set": [", ".join(step.names) for step in self.steps],
-            "taken": [place == self.taken for place in range(len(self.steps))],
+            "taken": [index == self.taken for index in range(len(self.steps))],
         }
         return frame_of(columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The mean and its standard error by the number of columns; needs matplotlib."""
+        """Plot mean and standard error by the number of columns; needs matplotlib."""
         from baytree.rendering.plots.charts import band
 
-        order = sorted(range(len(self.steps)), key=lambda place: (len(self.steps[place].columns), place))
-        size = np.array([len(self.steps[place].columns) for place in order])
-        mean = np.array([self.steps[place].mean for place in order])
-        error = np.array([self.steps[place].standard_error for place in order])
+        order = sorted(range(len(self.steps)), key=lambda index: (len(self.steps[index].columns), index))
+        size = np.array([len(self.steps[index].columns) for index in order])
+        mean = np.array([self.steps[index].mean for index in order])
+        error = np.array([self.steps[index].standard_error for index in order])
         return band(size, mean, error, ("columns", self.metric), order.index(self.taken), ax)
 
     def __str__(self) -> str:
         rows = [
-            [len(step.columns), step.move, step.mean, step.standard_error, "taken" if place == self.taken else ""]
-            for place, step in enumerate(self.steps)
+            [len(step.columns), step.move, step.mean, step.standard_error, "taken" if index == self.taken else ""]
+            for index, step in enumerate(self.steps)
         ]
         return aligned(["columns", "step", self.metric, "± SE", ""], rows)
 
 
 def mean(scores: np.ndarray) -> np.ndarray:
-    """The mean over the last axis, the folds, of those that have a score; −∞ where none has, which is worse than any."""
+    """Mean over the folds (last axis), ignoring NaN; −∞ if all are NaN, which is worse than any score."""
     is_known = ~np.isnan(scores)
     total = np.where(is_known, scores, 0.0).sum(axis=-1)
     return np.where(is_known.any(axis=-1), total / np.maximum(is_known.sum(axis=-1), 1), -np.inf)

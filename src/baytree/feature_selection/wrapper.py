@@ -1,4 +1,4 @@
-"""Wrappers: columns chosen by how well an estimator does with them, step by step, on rows kept back."""
+"""Wrapper selection: stepwise search for the columns with which an estimator does best in cross-validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Wrapper(MetaEstimatorMixin, ColumnSelector):
-    """What the wrappers share: folds, scores, and which step of the history is taken."""
+    """Base class of the wrappers: folds, scorer, and the choice of the step."""
 
     def __init__(
         self,
@@ -43,38 +43,42 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.n_jobs = n_jobs
 
     def fit(self, X: FrameLike, y: TargetLike = None) -> Self:
-        """Searches; `y` is the labels, or the name of the target column in `X`."""
+        """Search for the best subset; `y` is the labels, or the name of the target column in `X`."""
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
-            raise TypeError(f"estimator={self.estimator!r}: give an estimator to try, such as CARTClassifier()")
+            raise TypeError(f"estimator={self.estimator!r}: give an estimator instance, such as CARTClassifier()")
         problem = problem_of(self.estimator, X, y)
-        kept = problem.without_identifiers()
-        names = kept.schema.inputs
+        candidates = problem.without_identifiers()
+        names = candidates.schema.inputs
         self._check_parameters(len(names))
         metric = self.scoring or ("accuracy" if problem.is_classification else "R²")
-        folds = kept.folds(self.cv, seed=None).parts
-        score = scorer(self.estimator, kept, folds, metric, self.n_jobs)
-        steps = self._search(SubsetSearch(score, names, self.floating), len(names))
+        folds = candidates.folds(self.cv, seed=None).parts
+        subset_scorer = scorer(self.estimator, candidates, folds, metric, self.n_jobs)
+        steps = self._search(SubsetSearch(subset_scorer, names, self.floating), len(names))
         self.history_ = History(metric, tuple(steps), self._taken(steps))
-        place = {name: j for j, name in enumerate(problem.schema.inputs)}
-        self._set_fitted_state(problem, [place[name] for name in self.history_[self.history_.taken].names])
+        position = {name: j for j, name in enumerate(problem.schema.inputs)}
+        self._set_fitted_state(problem, [position[name] for name in self.history_[self.history_.taken].names])
         self.n_features_to_select_ = int(self.support_.sum())
         return self
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The history as a picture; needs matplotlib."""
+        """Plot the history; needs matplotlib."""
         check_is_fitted(self, "history_")
         return self.history_.plot(ax)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags  # what the estimator takes can be searched
+        tags.input_tags = get_tags(self.estimator).input_tags  # the search accepts whatever the estimator accepts
         return tags
 
     def _search(self, search: SubsetSearch, n_columns: int) -> list[SelectionStep]:
-        raise NotImplementedError(f"{type(self).__name__} must say in which direction it searches")
+        raise NotImplementedError(f"{type(self).__name__} must define _search")
 
     def _taken(self, steps: list[SelectionStep]) -> int:
-        """The step of k columns; or the best, the smaller of equals; or the smallest within one standard error of it."""
+        """Index of the selected step.
+
+        With a number k, the best step of k columns; with "best", the best mean, the smaller set on ties; with "1se", the
+        smallest set within one standard error of the best.
+        """
         means = np.array([step.mean for step in steps])
         sizes = np.array([len(step.columns) for step in steps])
         best = min(range(len(steps)), key=lambda place: (-means[place], sizes[place]))
@@ -95,35 +99,35 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
 
 
 class ForwardSelection(_Wrapper):
-    """Begins with no column and adds the one that helps most, again and again.
+    """Forward selection: start without columns and repeatedly add the one that improves the score most.
 
     Parameters
     ----------
     estimator : estimator
-        What is tried with each set of columns. Naive Bayes is tried by adding log-likelihoods, everything else by refitting.
+        Estimator that is scored with each subset: naive Bayes by adding log-likelihoods, everything else by refitting.
     k : int, "best" or "1se"
-        How many columns to keep: a number; the set with the best mean; or the smallest set within one standard error of it.
+        Number of columns; or the set with the best mean; or the smallest set within one standard error of it.
     cv : int, "loo", float, splitter, or list of (train, test)
-        The folds, as in `cross_validate`; a number deals the rows in their order, as scikit-learn does.
+        Folds, as in `cross_validate`; a number assigns rows in their order, as scikit-learn does.
     scoring : str, optional
-        A metric such as "AUC" or "log loss"; accuracy, or R² for numbers, by default.
+        Metric such as "AUC" or "log loss"; by default accuracy, or R² for numeric targets.
     floating : bool
-        After each addition, take columns away as long as that beats the best set of the smaller size.
+        After each addition, remove columns as long as that beats the best set of the smaller size.
     n_jobs : int, optional
-        How many threads share the work; all cores by default.
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     history_ : History
-        Every step with its set, mean and standard error; prints as a table.
+        All steps with their subset, mean and standard error; prints as a table.
     support_ : ndarray of shape (n_features_in_,)
-        Which columns are kept.
+        Mask of the selected columns.
     n_features_to_select_ : int
-        How many these are.
+        Number of selected columns.
     n_features_in_ : int
-        The number of columns that were given.
+        Number of input columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all of them are strings.
+        Names of the input columns, if all are strings.
 
     Examples
     --------
@@ -138,35 +142,35 @@ class ForwardSelection(_Wrapper):
 
 
 class BackwardSelection(_Wrapper):
-    """Begins with all columns and takes away the one that is missed least, again and again.
+    """Backward selection: start with all columns and repeatedly remove the one that is missed least.
 
     Parameters
     ----------
     estimator : estimator
-        What is tried with each set of columns. Naive Bayes is tried by adding log-likelihoods, everything else by refitting.
+        Estimator that is scored with each subset: naive Bayes by adding log-likelihoods, everything else by refitting.
     k : int, "best" or "1se"
-        How many columns to keep: a number; the set with the best mean; or the smallest set within one standard error of it.
+        Number of columns; or the set with the best mean; or the smallest set within one standard error of it.
     cv : int, "loo", float, splitter, or list of (train, test)
-        The folds, as in `cross_validate`; a number deals the rows in their order, as scikit-learn does.
+        Folds, as in `cross_validate`; a number assigns rows in their order, as scikit-learn does.
     scoring : str, optional
-        A metric such as "AUC" or "log loss"; accuracy, or R² for numbers, by default.
+        Metric such as "AUC" or "log loss"; by default accuracy, or R² for numeric targets.
     floating : bool
-        After each removal, take columns back as long as that beats the best set of the larger size.
+        After each removal, add columns back as long as that beats the best set of the larger size.
     n_jobs : int, optional
-        How many threads share the work; all cores by default.
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     history_ : History
-        Every step with its set, mean and standard error; prints as a table.
+        All steps with their subset, mean and standard error; prints as a table.
     support_ : ndarray of shape (n_features_in_,)
-        Which columns are kept.
+        Mask of the selected columns.
     n_features_to_select_ : int
-        How many these are.
+        Number of selected columns.
     n_features_in_ : int
-        The number of columns that were given.
+        Number of input columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all of them are strings.
+        Names of the input columns, if all are strings.
 
     Examples
     --------

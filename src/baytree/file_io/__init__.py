@@ -1,1 +1,1 @@
-"""Files that appear whole or not at all, and temporary files that disappear."""
+"""Atomic file writes, file locks, and temporary files that are removed at exit."""

@@ -1,12 +1,12 @@
-"""Output files that appear whole or not at all, and locks that tell whether their writer still runs.
+"""Atomic file writes, and locks that detect drafts of writers that were killed.
 
-`open_output` writes a draft beside the target, syncs it and renames it over the target, so a full disk, a kill or a second
-writer never leaves half a file. Drafts have unique names, so threads and processes do not share one. A writer holds a
-`flock` on its draft: a draft whose lock is free was left behind and is removed by the next writer in that folder. Locks
-work across containers and, on file systems that support them, across hosts; process ids do not.
+`open_output` writes a draft next to the target, syncs it and renames it over the target, so a full disk, a kill or a second
+writer never leaves a partial file. Drafts have unique names, so threads and processes do not share one. A writer holds a
+`flock` on its draft: a draft whose lock is free was abandoned and is removed by the next writer in that folder. Locks work
+across containers and, on file systems that support them, across hosts; process ids do not.
 
-Devices and named pipes are written in place, because a rename would replace them. A symbolic link keeps pointing to its
-target, which is the file that is replaced.
+Devices and named pipes are written in place, because a rename would replace them. A symbolic link is kept; the file it
+points to is replaced.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _DRAFT = re.compile(r"\.baytree-[0-9a-f]{16}\.saving")
 
 
 def write_file(path: str | os.PathLike, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     with open_output(path) as stream:
         stream.write(content)
 
 
 @contextlib.contextmanager
 def open_output(path: str | os.PathLike) -> Generator[BinaryIO]:
-    """Yield a binary stream whose bytes become the file at the end of the block; an error leaves the old file as it was.
+    """Yield a binary stream whose bytes replace the file at the end of the block; after an error the old file is unchanged.
 
-    An existing file keeps its mode, and its owner where the system permits; a new file follows the umask.
+    An existing file keeps its mode, and its owner if the system permits; a new file follows the umask.
     """
     existing = _status(path)
     if existing is not None and not stat.S_ISREG(existing.st_mode):
@@ -51,7 +51,7 @@ def open_output(path: str | os.PathLike) -> Generator[BinaryIO]:
     remove_abandoned_drafts(folder)
     descriptor, draft = _open_draft(path, folder, 0o666 if existing is None else 0o600)
     try:
-        with open(descriptor, "wb", closefd=fcntl is None) as stream:  # Windows renames closed files only
+        with open(descriptor, "wb", closefd=fcntl is None) as stream:  # Windows only renames closed files
             yield stream
             stream.flush()
             if existing is not None:
@@ -69,13 +69,13 @@ def open_output(path: str | os.PathLike) -> Generator[BinaryIO]:
 
 
 def is_written_in_place(path: str | os.PathLike) -> bool:
-    """Whether the path is a device, a pipe or the like, so that what is written cannot be taken back."""
+    """Return whether the path is a device, a pipe or similar, so that a write cannot be undone."""
     existing = _status(path)
     return existing is not None and not stat.S_ISREG(existing.st_mode)
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file for this process without waiting; False where it is locked or locks are not supported."""
+    """Lock an open file without waiting; return False if it is locked or locks are not supported."""
     if fcntl is None:
         return False
     try:
@@ -86,7 +86,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 def open_if_abandoned(path: str | os.PathLike) -> int | None:
-    """Return a locked descriptor of a regular file that no process holds a lock on; None for every other file."""
+    """Return a locked descriptor of a regular file on which no process holds a lock; None for every other file."""
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags)
@@ -135,7 +135,7 @@ def _open_draft(path: str | os.PathLike, folder: str, mode: int) -> tuple[int, s
             continue
         except OSError as error:
             temporary.unregister(draft)
-            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # the user knows no draft
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # report the target, not the draft
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,9 +1,8 @@
-"""Files and folders that this process removes when it ends, also when a signal ends it.
+"""Temporary files and folders that are removed when the process ends, also by a signal.
 
-A path is registered before it is created, so there is no moment at which a signal could leave it behind. Only the process
-that registered a path removes it: a forked child does not.
-
-Imports of the standard library wait inside the functions: a program that only answers imports this module, too.
+A path is registered before it is created, so a signal cannot leave it behind. Only the process that registered a path
+removes it: a forked child does not. Standard library modules are imported inside the functions to keep start-up fast,
+since this module is also imported for prediction only.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-_registered: dict[str, int] = {}  # the process that created each path
+_registered: dict[str, int] = {}  # process id that registered each path
 
 
 def create_folder(prefix: str = "baytree-") -> Path:
@@ -41,12 +40,12 @@ def create_folder(prefix: str = "baytree-") -> Path:
 
 
 def register(path: str | os.PathLike) -> None:
-    """Remove this path, too, when the process ends."""
+    """Register a path for removal at exit."""
     _registered[os.fspath(path)] = os.getpid()
 
 
 def unregister(path: str | os.PathLike) -> None:
-    """Leave this path alone."""
+    """Do not remove this path at exit."""
     _registered.pop(os.fspath(path), None)
 
 
@@ -58,7 +57,7 @@ def remove(path: str | os.PathLike) -> None:
 
 @atexit.register
 def remove_all() -> None:
-    """Remove all that this process has registered."""
+    """Remove all paths that this process has registered."""
     for path, process in list(_registered.items()):
         if process == os.getpid():
             remove(path)
@@ -66,7 +65,7 @@ def remove_all() -> None:
 
 @contextlib.contextmanager
 def removed_on_signals() -> Generator[None]:
-    """During the block, SIGTERM and SIGHUP remove all that is registered before they end the process."""
+    """During the block, let SIGTERM and SIGHUP remove all registered paths before they end the process."""
     import signal
     import threading
 
@@ -98,7 +97,7 @@ def _remove(path: str) -> None:
         with contextlib.suppress(OSError):
             os.unlink(path)
         return
-    for _ in range(10):  # a thread may still be writing there
+    for _ in range(10):  # retry: a thread may still be writing there
         shutil.rmtree(path, ignore_errors=True)
         if not os.path.exists(path):
             return

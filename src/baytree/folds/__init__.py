@@ -1,1 +1,3 @@
-"""Every way of dealing rows to folds: as a user says it (`cv=`), or by what is in the rows."""
+"""Cross-validation folds: as users request them (`cv=`, `splitters.py`), or by a hash of the rows' contents
+(`content_folds.py`).
+"""

@@ -1,4 +1,8 @@
-"""Folds as users ask for them: `cv=` is read here and nowhere else, so it means the same everywhere."""
+"""Read the `cv=` argument of all functions: a number of folds, "loo", a proportion, a splitter, pairs of rows, or a fold per
+row.
+
+This is the only place that interprets `cv=`, so it means the same everywhere. `read_cv` is the entry.
+"""
 
 from __future__ import annotations
 
@@ -12,41 +16,42 @@ from numpy.typing import ArrayLike
 from baytree._typing import FrameLike, TargetLike
 
 _REMEDY = (
-    "give a number of folds, 'loo', a share to hold out, a splitter, the fold of each row, or pairs of rows (train, test)"
+    "give a number of folds, 'loo', a proportion to hold out, a splitter, the fold of each row, "
+    "or pairs (train, test) of rows"
 )
 
 
 class Splitter(Protocol):
-    """What deals rows to folds, as scikit-learn's splitters do."""
+    """Protocol of objects that assign rows to folds, such as scikit-learn's splitters."""
 
     def split(self, X: FrameLike, y: TargetLike = None, groups: ArrayLike | None = None) -> Iterable[tuple[Any, Any]]:
-        """Pairs of the rows to learn from and the rows that are held out."""
+        """Yield pairs (train, test) of row indices."""
         ...
 
 
-CV = int | float | str | Splitter | Iterable[Any]  # what `cv=` may be: see `read_cv`
+CV = int | float | str | Splitter | Iterable[Any]  # accepted values of `cv=`: see `read_cv`
 
 
 class Fold(NamedTuple):
-    """Rows to learn from, and rows to be answered for."""
+    """Training rows and test rows."""
 
     train: np.ndarray  # [n_train]
     test: np.ndarray  # [n_test]
 
     @property
     def is_complement(self) -> bool:
-        """Whether every row is in exactly one of the two, as far as their numbers tell."""
+        """Whether the training and test rows are disjoint."""
         return not len(np.intersect1d(self.train, self.test, assume_unique=True))
 
 
 class Folds(NamedTuple):
-    """Folds, and how they were made, in words."""
+    """Folds, and a description of how they were made."""
 
     parts: tuple[Fold, ...]
     how: str
 
     def of_rows(self, n_rows: int) -> np.ndarray:
-        """The number of the fold that holds each row out (int64 [n_rows]); every row must be held out by one."""
+        """Number of the fold that holds each row out (int64 [n_rows]). Raises ValueError if a row is never held out."""
         fold = np.full(n_rows, -1, np.int64)
         for number, part in enumerate(self.parts):
             fold[part.test] = number
@@ -58,12 +63,12 @@ class Folds(NamedTuple):
 def read_cv(
     cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: ArrayLike | None = None, seed: int | None = 0
 ) -> Folds:
-    """The folds that `cv` asks for.
+    """Folds that `cv` asks for.
 
-    A whole number is that many folds (never more than rows), stratified by class, shuffled by the seed unless that is None;
-    whole groups together where `groups` are given. "loo" leaves out one row at a time; a share between 0 and 1 is held out
-    once. A splitter of scikit-learn, pairs of rows (numbers or masks) and a vector with the fold of each row are taken as
-    they are.
+    An integer is the number of folds (at most the number of rows), stratified by class, shuffled by the seed unless that is
+    None; with `groups`, whole groups stay together. "loo" leaves out one row at a time; a proportion between 0 and 1 is held
+    out once. A scikit-learn splitter, pairs of rows (indices or masks) and a vector with the fold of each row are used
+    unchanged.
 
     >>> folds = read_cv([0, 1, 0, 1], 4, np.zeros(4, int), is_classification=True)
     >>> [fold.test.tolist() for fold in folds.parts]
@@ -77,33 +82,33 @@ def read_cv(
 
 
 def repeated(deals: Sequence[Folds], seed: int) -> Folds:
-    """The folds of several deals of the same rows, one after the other; the seeds count from the first."""
+    """Concatenated folds of several repetitions over the same rows; their seeds count up from `seed`."""
     if len(deals) == 1:
         return deals[0]
     parts = tuple(part for deal in deals for part in deal.parts)
     plain = deals[0].how.removesuffix(f", seed {seed}")
-    return Folds(parts, f"{plain}, {len(deals)} times over, seeds {seed} to {seed + len(deals) - 1}")
+    return Folds(parts, f"{plain}, repeated {len(deals)} times, seeds {seed} to {seed + len(deals) - 1}")
 
 
 def names_rows(cv: CV) -> bool:
-    """Whether `cv` names rows of one table: pairs of rows, or the fold of each row."""
+    """Whether `cv` refers to the rows of one table: pairs of rows, or the fold of each row."""
     return np.iterable(cv) and not hasattr(cv, "split")
 
 
 def _pairs(
     cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: ArrayLike | None, seed: int | None
 ) -> tuple[Iterable[Any], str]:
-    """Pairs of rows as they come, and how they were made; no words where a splitter's name says it."""
+    """Pairs of rows and a description of how they were made, empty for a splitter, which is named by its class."""
     rows = np.zeros((n_rows, 1))
     if isinstance(cv, (str, bytes)):
         if cv not in ("loo", "leave-one-out"):
             raise ValueError(f"cv={cv!r}: {_REMEDY}")
-        return _splitters().LeaveOneOut().split(rows), f"{n_rows} rows left out one by one"
+        return _splitters().LeaveOneOut().split(rows), f"{n_rows} rows, leave-one-out"
     if isinstance(cv, float) and 0 < cv < 1:
         is_stratified = is_classification and np.bincount(label).min() > 1
         ms = _splitters()
         kind = ms.StratifiedShuffleSplit if is_stratified else ms.ShuffleSplit
-        seed = seed or 0  # drawn, so there is no other way than by some seed
+        seed = seed or 0  # a random draw always needs a seed
         return kind(1, test_size=cv, random_state=seed).split(rows, label), f"{cv:.0%} of the rows held out, seed {seed}"
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _k_folds(int(cv), rows, label, is_classification, groups, seed)
@@ -119,46 +124,48 @@ def _k_folds(
 ) -> tuple[Iterable[Any], str]:
     if k < 2:
         raise ValueError(f"cv={k}: give at least 2 folds")
-    by = "" if seed is None else f", seed {seed}"
+    seed_text = "" if seed is None else f", seed {seed}"
     if groups is not None:
         ms = _splitters()
         kind: type = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
         splitter = kind(k, shuffle=seed is not None, random_state=seed)
-        return splitter.split(rows, label, groups), f"{k} folds of whole groups{by}"
+        return splitter.split(rows, label, groups), f"{k} folds by group{seed_text}"
     k = min(k, len(rows))
     if is_classification and np.bincount(label).max() >= k:
-        return _by_fold(_stratified(label, k, seed)), f"{k} stratified folds{by}"
-    return _splitters().KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{by}"
+        return _by_fold(_stratified(label, k, seed)), f"{k} stratified folds{seed_text}"
+    return _splitters().KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{seed_text}"
 
 
 def _splitters() -> ModuleType:
-    """scikit-learn's, which take a while to import: the usual folds need none of them."""
+    """scikit-learn's `model_selection`, imported late because that is slow and the usual folds do not need it."""
     from sklearn import model_selection
 
     return model_selection
 
 
 def _stratified(label: np.ndarray, k: int, seed: int | None) -> np.ndarray:
-    """int64 [n_rows]: the folds of scikit-learn's StratifiedKFold, which would warn of classes of fewer rows than folds."""
+    """Fold of each row (int64 [n_rows]) as by scikit-learn's StratifiedKFold, without its warning about classes smaller than
+    k.
+    """
     _, first, code = np.unique(label, return_index=True, return_inverse=True)
-    code = np.argsort(np.argsort(first))[code]  # classes in the order in which they come
-    in_turn = np.sort(code)
-    share = np.array([np.bincount(in_turn[turn::k], minlength=len(first)) for turn in range(k)])  # [k, n_classes]
+    code = np.argsort(np.argsort(first))[code]  # classes in order of first appearance
+    sorted_codes = np.sort(code)
+    allocation = np.array([np.bincount(sorted_codes[turn::k], minlength=len(first)) for turn in range(k)])  # [k, n_classes]
     random, fold = np.random.RandomState(seed), np.empty(len(label), np.int64)
     for c in range(len(first)):
-        dealt = np.repeat(np.arange(k), share[:, c])
+        assignment = np.repeat(np.arange(k), allocation[:, c])
         if seed is not None:
-            random.shuffle(dealt)
-        fold[code == c] = dealt
+            random.shuffle(assignment)
+        fold[code == c] = assignment
     return fold
 
 
 def _given(pairs: list[Any], n_rows: int) -> Iterable[Any]:
-    """Pairs as they are, or those that the fold of each row makes."""
+    """Pairs as given, or the pairs that a fold per row defines."""
     if not pairs or hasattr(pairs[0], "__len__"):
         return pairs
     if len(pairs) != n_rows:
-        raise ValueError(f"cv: {len(pairs)} folds for {n_rows} rows")
+        raise ValueError(f"cv gives {len(pairs)} folds for {n_rows} rows")
     return _by_fold(np.unique(np.asarray(pairs), return_inverse=True)[1])
 
 
@@ -173,7 +180,7 @@ def _pair(pair: object) -> Sequence[ArrayLike] | np.ndarray:
 
 
 def _numbers(given: ArrayLike, n_rows: int) -> np.ndarray:
-    """The numbers of these rows, from numbers or a mask. int [n]"""
+    """Indices of these rows, from indices or a mask. int [n]"""
     rows = np.asarray(given)
     if rows.dtype == bool and rows.shape == (n_rows,):
         return np.flatnonzero(rows)

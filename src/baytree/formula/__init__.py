@@ -1,10 +1,9 @@
-"""A model as an expression of raw columns: category names, numbers, missing values. Every export is a printer of it.
+"""A fitted model as a formula: a closed set of expressions of raw columns, which every exporter prints in its language.
 
-The set of expressions is closed (`expressions`) and every record is plain JSON (`to_json`, `from_json`). A model says what
-it computes as a `Formula`: the columns it reads, intermediate values in the order of their evaluation, the answers and the
-class that is chosen. A printer knows nothing of models.
-
-Formulas as JSON: the closed records of the formula itself, for programs that read rules rather than run them.
+A `Formula` has the columns that are read (`inputs`), intermediate values in the order of evaluation (steps of
+`expressions`), the predictions and the chosen class. Models write it with `builder`; `transforms` rewrites it before it is
+printed. Printers know nothing about models. Every record is plain JSON (`to_json`, `from_json`, and `document` for programs
+that read rules instead of running them).
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ __all__ = ["Formula", "Step", "from_json", "to_json"]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """An intermediate value, named by its place; where it is what one column adds to the scores, that column."""
+    """Intermediate value, referenced by its index; `effect_of` is the column whose contribution to the scores it is."""
 
     value: Expression
     effect_of: int | None = None
 
 
 class Formula(msgspec.Struct, frozen=True):
-    """What a model computes of a row.
+    """What a model computes for a row.
 
-    `answers` has a number for each class, in their order, or one number; `choice` is the place of the class that is
-    chosen, None where the answer is a number. Steps are evaluated in order and read only what stands before them. Tests of
-    trees read columns by their places, and after those of all columns the `sums`.
+    `answers` has one number per class, in class order, or a single number; `choice` is the index of the chosen class, None
+    for regression. Steps are evaluated in order and read only earlier ones. Tree tests refer to columns by index; indices
+    after the last column refer to `sums`.
     """
 
     title: str
@@ -44,35 +43,35 @@ class Formula(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     trees: tuple[tuple[FormulaNode, ...], ...] = ()
     unseen: Literal["missing", "error"] = "missing"
-    sums: tuple[WeightedSum, ...] | msgspec.UnsetType = msgspec.UNSET  # not told where there are none
+    sums: tuple[WeightedSum, ...] | msgspec.UnsetType = msgspec.UNSET  # unset if there are none
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of the columns of the table, in order: those that the formula's columns are read from."""
+        """Names of the table's columns that are read, in order and without repetition."""
         return tuple(dict.fromkeys(column.given for column in self.columns))
 
     def place(self, column: int) -> int:
-        """The place among `given` of what a column is read from."""
+        """Index in `given` of the table column from which a column of the formula is read."""
         return self.given.index(self.columns[column].given)
 
     @property
     def made(self) -> tuple[WeightedSum, ...]:
-        """The sums that tests read."""
+        """Weighted sums that tests read."""
         return self.sums or ()
 
     @property
     def tested(self) -> tuple[Input, ...]:
-        """What tests read, by place: the columns, and after them the sums."""
+        """Inputs of tests by index: the columns, then the weighted sums."""
         return (*self.columns, *(Input(each.name, Kind.NUMERIC, domain="any") for each in self.made))
 
 
 def to_json(formula: Formula) -> bytes:
-    """The formula as JSON; an infinite number is the text "inf" or "-inf"."""
+    """Encode a formula as JSON; infinite numbers become the strings "inf" and "-inf"."""
     return msgspec.json.encode(_finite(msgspec.to_builtins(formula)))
 
 
 def from_json(content: bytes) -> Formula:
-    """The formula that `to_json` wrote."""
+    """Decode a formula that `to_json` wrote."""
     return msgspec.json.decode(content, type=Formula, strict=False)
 
 
@@ -88,6 +87,6 @@ FORMAT = "baytree-formula"
 
 
 def document(formula: Formula) -> str:
-    """The formula with its format's name and version; `docs/guide/exports.md` describes every record."""
+    """Formula as a JSON document with the format's name and version; `docs/guide/exports.md` describes every record."""
     head = msgspec.json.encode({"format": FORMAT, "version": 1})
     return msgspec.json.format(head[:-1] + b"," + to_json(formula)[1:], indent=1).decode() + "\n"

@@ -1,4 +1,4 @@
-"""What models write their formulas with: constants from arrays, sums, and steps with names."""
+"""Construction and inspection of formulas: constants from arrays, named steps, score sums, widths and required steps."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from baytree.formula.inputs import Domain, class_names, inputs
 
 Effects = list[tuple[int | None, Expression]]
 
-"""What is added to the scores, each by the column whose effect it is."""
+"""Contributions to the scores, each with the column that it belongs to (None for no column)."""
 
 
 class FormulaBuilder:
-    """Values that are evaluated one after the other, and read by name."""
+    """Collects steps, which are evaluated in order and referenced by index."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.done: list[Step] = []
 
     def add_step(self, value: Expression, effect_of: int | None = None) -> Named:
-        """The name of a value that is evaluated once."""
+        """Append a step; return the reference to its value."""
         self.done.append(Step(value, effect_of))
         return Named(len(self.done) - 1)
 
     def scores(self, start: np.ndarray, effects: Effects) -> Named:
-        """start + Σ effects, each effect a step of its own."""
+        """start + Σ effects, each effect as a step of its own."""
         return self.add_step(Sum((constant(start), *(self.add_step(value, column) for column, value in effects))))
 
 
@@ -64,53 +64,53 @@ def constant(values: np.ndarray | float) -> Constant:
 
 
 def numbers(values: np.ndarray) -> Numbers:
-    """A vector as plain doubles."""
+    """Vector as a tuple of floats."""
     return tuple(np.asarray(values, np.float64).tolist())
 
 
 def matrix(values: np.ndarray) -> tuple[Numbers, ...]:
-    """A matrix as rows of plain doubles; a vector as rows of one."""
+    """Matrix as a tuple of rows; a vector as rows of one element."""
     doubles = np.asarray(values, np.float64)
-    wide = int(np.prod(doubles.shape[1:]))  # said, because no rows have any width
-    return tuple(map(tuple, doubles.reshape(len(doubles), wide).tolist()))
+    width = int(np.prod(doubles.shape[1:]))  # explicit, because reshape cannot infer -1 without rows
+    return tuple(map(tuple, doubles.reshape(len(doubles), width).tolist()))
 
 
 def where_known(column: int, value: Expression, width: int) -> Case:
-    """The value; 0, as often as the value is wide, where the column has none."""
+    """The value if the column is known, else a constant of `width` zeros."""
     return Case((When(Known(column), value),), Constant((0.0,) * width))
 
 
 def near(column: int, low: np.ndarray | float, high: np.ndarray | float, reach: np.ndarray | float) -> Expression:
-    """The number, or where it lies further than `reach` beyond the bounds, one there: databases stop at what overflows."""
+    """The number, clipped to at most `reach` beyond the bounds: databases raise an error on overflow."""
     largest = np.finfo(np.float64).max
-    most = np.minimum(np.maximum(high + reach, np.nextafter(high, np.inf)), largest)
-    least = np.maximum(np.minimum(low - reach, np.nextafter(low, -np.inf)), -largest)
-    return Greatest((Smallest((Number(column), constant(most))), constant(least)))
+    upper = np.minimum(np.maximum(high + reach, np.nextafter(high, np.inf)), largest)
+    lower = np.maximum(np.minimum(low - reach, np.nextafter(low, -np.inf)), -largest)
+    return Greatest((Smallest((Number(column), constant(upper))), constant(lower)))
 
 
 def bag(steps: FormulaBuilder, column: int, scale: np.ndarray, is_unit: bool) -> Named:
-    """The amounts of a document's words, of those whose scale is not 0."""
-    levels, kept = steps.schema.columns[column].levels, np.flatnonzero(scale > 0)
-    return steps.add_step(Bag(column, tuple(str(levels[k]) for k in kept), numbers(scale[kept]), is_unit))
+    """Weighted word counts of a document, for the words whose scale is not 0."""
+    levels, nonzero = steps.schema.columns[column].levels, np.flatnonzero(scale > 0)
+    return steps.add_step(Bag(column, tuple(str(levels[k]) for k in nonzero), numbers(scale[nonzero]), is_unit))
 
 
 def classification_formula(
     title: str, steps: FormulaBuilder, share: Expression, domain: Domain = "finite", counts: tuple[int, ...] = ()
 ) -> Formula:
-    """The formula of the classes' shares: the class is the first of the most probable ones."""
+    """Formula of a classifier from class probabilities; it chooses the first of the most probable classes."""
     answers, schema = steps.add_step(share), steps.schema
     columns, choice = inputs(schema, domain, counts), FirstHighest(answers)
     return Formula(title, columns, schema.target.name, class_names(schema), answers, choice, tuple(steps.done))
 
 
 def number(title: str, steps: FormulaBuilder, answer: Expression, domain: Domain = "finite") -> Formula:
-    """The formula of a number."""
+    """Formula of a regressor."""
     schema = steps.schema
     return Formula(title, inputs(schema, domain), schema.target.name, None, answer, None, tuple(steps.done))
 
 
 def parts(record: msgspec.Struct) -> Iterator[msgspec.Struct]:
-    """The records that a record holds."""
+    """Records that are fields of a record, or elements of its tuples."""
     for name in record.__struct_fields__:
         value = getattr(record, name)
         for item in value if isinstance(value, tuple) else (value,):
@@ -119,20 +119,20 @@ def parts(record: msgspec.Struct) -> Iterator[msgspec.Struct]:
 
 
 def required_steps(formula: Formula) -> list[int]:
-    """The steps that the answers and the choice need, in order."""
-    found: set[int] = set()
-    waiting: list[msgspec.Struct] = [each for each in (formula.answers, formula.choice) if each is not None]
-    while waiting:
-        record = waiting.pop()
-        if isinstance(record, Named) and record.step not in found:
-            found.add(record.step)
-            waiting.append(formula.steps[record.step].value)
-        waiting.extend(parts(record))
-    return sorted(found)
+    """Indices of the steps that the predictions and the choice depend on, in order."""
+    steps: set[int] = set()
+    stack: list[msgspec.Struct] = [each for each in (formula.answers, formula.choice) if each is not None]
+    while stack:
+        record = stack.pop()
+        if isinstance(record, Named) and record.step not in steps:
+            steps.add(record.step)
+            stack.append(formula.steps[record.step].value)
+        stack.extend(parts(record))
+    return sorted(steps)
 
 
 def widths(formula: Formula) -> list[int]:
-    """The width of each step."""
+    """Width of each step."""
     found: list[int] = []
     for step in formula.steps:
         found.append(width(step.value, found))
@@ -140,7 +140,7 @@ def widths(formula: Formula) -> list[int]:
 
 
 def width(expression: msgspec.Struct, of_steps: Sequence[int]) -> int:
-    """1 for a number, the number of classes for a vector; a vector of one class is a number."""
+    """1 for a number, the number of classes for a vector; with one class, a vector is a number."""
     match expression:
         case Constant(values=values) | Lookup(missing=values) | LogDensity(mean=values):
             return len(values)

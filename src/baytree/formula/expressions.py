@@ -1,8 +1,8 @@
-"""The closed set of expressions: each is a number, or a vector with a number for each class.
+"""The closed set of expressions of a formula: each is a number, or a vector with one number per class.
 
-Arithmetic goes element by element; a single number stands beside every element of a vector. Sums and products are taken
-from the left, so that the bits are the same wherever doubles are. `Case` evaluates only what it takes: a value that is not
-known is read only behind `Known`.
+Arithmetic is elementwise; a single number is broadcast. Sums and products are evaluated from left to right, so that results
+are bit-identical wherever doubles are IEEE 754. `Case` evaluates only the branch that it takes: a value that may be missing
+is read only behind `Known`.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ def _tag(name: str) -> str:
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=_tag):
-    """What all expressions are: a record that JSON names by its tag."""
+    """Base class of expressions: a record that JSON identifies by its tag."""
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
 class Constant(Record, frozen=True):
-    """Known numbers: one, or one for each class."""
+    """Known numbers: one, or one per class."""
 
     values: Numbers
 
 
 class Number(Record, frozen=True):
-    """The number in a numeric column; a date in the unit of its column. Only behind `Known`."""
+    """Number in a numeric column; a date in the column's unit. Only behind `Known`."""
 
     column: int
 
 
 class Lookup(Record, frozen=True):
-    """The row of a table that a column's value names, `missing` where it is missing or was never seen.
+    """Row of a table, selected by a column's value; `missing` if it is missing or did not occur in training.
 
-    A level's row is at its code. A number's row is the number of `cuts` below it, those that it equals not counted.
+    A level's row is at its code. A number's row is the number of `cuts` below it; cuts that are equal to it do not count.
     """
 
     column: int
@@ -50,7 +50,7 @@ class Lookup(Record, frozen=True):
 
 
 class Named(Record, frozen=True):
-    """The value of a step that was evaluated before."""
+    """Value of an earlier step."""
 
     step: int
 
@@ -59,52 +59,52 @@ class Named(Record, frozen=True):
 
 
 class Sum(Record, frozen=True):
-    """The terms added from the left."""
+    """Sum of the terms from left to right."""
 
     terms: tuple[Expression, ...]
 
 
 class Product(Record, frozen=True):
-    """The factors multiplied from the left."""
+    """Product of the factors from left to right."""
 
     factors: tuple[Expression, ...]
 
 
 class Quotient(Record, frozen=True):
-    """One divided by the other."""
+    """Quotient of two values."""
 
     above: Expression
     below: Expression
 
 
 class Smallest(Record, frozen=True):
-    """The smallest of several values, element by element."""
+    """Elementwise minimum of several values."""
 
     of: tuple[Expression, ...]
 
 
 class Greatest(Record, frozen=True):
-    """The greatest of several values, element by element."""
+    """Elementwise maximum of several values."""
 
     of: tuple[Expression, ...]
 
 
 class Apply(Record, frozen=True):
-    """A function of one number; `round` goes to the nearest whole number, half to even."""
+    """Function of one number; `round` rounds half to even."""
 
     function: Literal["exp", "log", "log1p", "sqrt", "abs", "round", "erfc"]
     of: Expression
 
 
 class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A value where a condition holds."""
+    """Value for rows that meet a condition."""
 
     condition: Condition
     value: Expression
 
 
 class Case(Record, frozen=True):
-    """The value of the first condition that holds; nothing else is evaluated."""
+    """Value of the first condition that holds; nothing else is evaluated."""
 
     whens: tuple[When, ...]
     otherwise: Expression
@@ -114,13 +114,13 @@ class Case(Record, frozen=True):
 
 
 class Known(Record, frozen=True):
-    """Whether a column has a value; a level that was never seen is none."""
+    """Whether a column has a value; a level that did not occur in training counts as none."""
 
     column: int
 
 
 class Compare(Record, frozen=True):
-    """Whether two numbers stand in a relation."""
+    """Comparison of two numbers."""
 
     left: Expression
     relation: Literal["<", "<=", "==", ">", ">="]
@@ -131,9 +131,9 @@ class Compare(Record, frozen=True):
 
 
 class LogDensity(Record, frozen=True):
-    """constant − z²/2 of a normal class, constant − (ν + 1)/2 · log(1 + z²/ν) of a Student t; z = (of − mean) / scale.
+    """Log density: constant − z²/2 (normal) or constant − (ν + 1)/2 · log(1 + z²/ν) (Student t), z = (of − mean) / scale.
 
-    Infinite degrees ν mean normal. Beyond |z| = 2^500, where squares leave the doubles, it is with d = log |z|
+    Infinite degrees of freedom ν mean normal. Beyond |z| = 2^500, where squares overflow, it is, with d = log |z|,
     −2^990 · (1 + d/2048) and constant − (ν + 1) · (d − log(ν)/2).
     """
 
@@ -145,14 +145,14 @@ class LogDensity(Record, frozen=True):
 
 
 class LogRising(Record, frozen=True):
-    """log Γ(shape + amount) − log Γ(shape), 0 for an amount of 0, −∞ for a shape of 0; taken without cancelling."""
+    """log Γ(shape + amount) − log Γ(shape), 0 for an amount of 0, −∞ for a shape of 0; computed without cancellation."""
 
     shape: Expression
     amount: Expression
 
 
 class Bumps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The kernels of a class: ascending centres, their weights, and their common width."""
+    """Kernels of a class: ascending centres, their weights, and their common width."""
 
     centre: Numbers
     weight: Numbers
@@ -160,9 +160,9 @@ class Bumps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Kernels(Record, frozen=True):
-    """For each class log Σ w φ((x − centre) / width) / (W · width): normal bumps with weights w of the sum W.
+    """Log kernel density per class: log Σ w φ((x − centre) / width) / (W · width), with weights w of sum W.
 
-    With a precision it is instead Weka's log max(1e-75, Σ w P(|v − x| ≤ precision / 2) / W), taken upwards from x, then
+    With a precision it is Weka's log max(1e-75, Σ w P(|v − x| ≤ precision / 2) / W) instead, summed upwards from x, then
     downwards, each until the last probability times the weight not yet visited is below a hundredth of the sum.
     """
 
@@ -175,25 +175,25 @@ class Kernels(Record, frozen=True):
 
 
 class Softmax(Record, frozen=True):
-    """exp(s − max s) over their sum."""
+    """exp(s − max s), normalised to sum 1."""
 
     of: Expression
 
 
 class Total(Record, frozen=True):
-    """The sum of a vector's elements."""
+    """Sum of a vector's elements."""
 
     of: Expression
 
 
 class Highest(Record, frozen=True):
-    """The greatest of a vector's elements."""
+    """Maximum of a vector's elements."""
 
     of: Expression
 
 
 class FirstHighest(Record, frozen=True):
-    """The place of the greatest of a vector's elements; of equal ones the first."""
+    """Index of the maximum of a vector; the first of equal elements."""
 
     of: Expression
 
@@ -202,9 +202,9 @@ class FirstHighest(Record, frozen=True):
 
 
 class Bag(Record, frozen=True):
-    """How much of each word a document has: count · scale, divided by the length of that vector where `is_unit`.
+    """Weighted word counts of a document: count · scale, divided by the length of that vector if `is_unit`.
 
-    A missing document is an empty bag. Words that are not named do not count. Only as a step.
+    A missing document is an empty bag. Words that are not listed do not count. Occurs only as a step.
     """
 
     column: int
@@ -214,9 +214,9 @@ class Bag(Record, frozen=True):
 
 
 class OverWords(Record, frozen=True):
-    """A sum over the words of a bag, in the order of its words, `table` having a row for each.
+    """Sum over the words of a bag, in the order of its words; `table` has a row per word.
 
-    `amount`: Σ amount · row. `presence`: Σ row. `rising`: Σ LogRising(row, amount). Without a table a row is 1.
+    `amount`: Σ amount · row. `presence`: Σ row. `rising`: Σ LogRising(row, amount). Without a table, a row is 1.
     """
 
     bag: Named
@@ -228,10 +228,10 @@ class OverWords(Record, frozen=True):
 
 
 class Matching(Record, frozen=True):
-    """For each class the weight of the combinations that agree with every known column, and `added` for each that could.
+    """Weight per class of the combinations that agree with every known column, plus `added` per possible combination.
 
-    A combination is a level of each column, as codes, and its class. The weights are added in their order to `added`
-    times the number of combinations of the levels of the columns that are not known.
+    A combination is a level of each column, as codes, and a class. The weights are added, in their order, to `added` times
+    the number of combinations of the levels of the columns that are missing.
     """
 
     columns: tuple[int, ...]
@@ -244,15 +244,15 @@ class Matching(Record, frozen=True):
 
 
 class Route(Record, frozen=True):
-    """The number of the node where a row comes to rest in a tree of the formula."""
+    """Index of the node in which a row ends in a tree of the formula."""
 
     tree: int
 
 
 class Spread(Record, frozen=True):
-    """Σ share · row over the nodes where the parts of a row come to rest, the first branch first.
+    """Σ fraction · table row over the nodes in which fractions of a row end, in depth-first order.
 
-    A part that a test cannot place goes down every branch with its share. A target without loops unrolls it.
+    A fraction that a test cannot place goes down every branch with that branch's share. Targets without loops unroll it.
     """
 
     tree: int
@@ -260,7 +260,7 @@ class Spread(Record, frozen=True):
 
 
 class Pick(Record, frozen=True):
-    """The row of a table at a place."""
+    """Row of a table at an index."""
 
     of: Expression
     table: tuple[Numbers, ...]

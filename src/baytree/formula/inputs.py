@@ -1,6 +1,6 @@
-"""How a formula reads a raw row: the columns by name, what their values may be, and how a document becomes words.
+"""Inputs of a formula: how raw columns, weighted sums and documents are read, and the trees that test them.
 
-Trees in formulas: a flat table of nodes, the children of a node side by side and after it. Nothing recurses.
+Trees are flat tuples of nodes; the children of a node are adjacent and come after it, so nothing recurses.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Part = Literal["year", "month", "weekday"]
 
 PER_DAY = {"D": 1, "h": 24, "m": 1_440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
 
-"""How many of a unit are a day."""
+"""Number of units per day."""
 
 
 class TokenOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    r"""What the words of a document are: runs of two or more `\w`, without the stop words, alone or `ngrams` in a row.
+    r"""How a document is split into words: runs of two or more `\w` characters without stop words, alone or as `ngrams`.
 
-    With `buckets` a word is "#" and its MurmurHash3 (32 bits, seed 0, of its UTF-8), its sign dropped, modulo that number.
+    With `buckets`, a word is "#" and its MurmurHash3 (32 bits, seed 0, of its UTF-8), its sign dropped, modulo that number.
     """
 
     lowercase: bool
@@ -38,11 +38,11 @@ class TokenOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A raw column. Levels are matched as they are, or by their text; any other level counts as missing.
+    """Raw column. Levels are matched as they are or by their text; any other level counts as missing.
 
-    `unit` is that of a date, counted from 1970-01-01. A number outside `domain` (an infinite one, a negative count) is
-    refused. A value of None or NaN, or none at all, is missing. `part` is the part of the date in column `source` that the
-    column holds; the day of the week is a level, Monday the first. The unit is then that of `source`.
+    `unit` is the unit of a date, counted from 1970-01-01. A number outside `domain` (an infinite one, a negative count) is
+    refused. None, NaN and absent values are missing. If the column is a part of a date, `part` names the part and `source`
+    the column with the date; the day of the week is a level, Monday the first, and the unit is that of `source`.
     """
 
     name: str
@@ -51,18 +51,18 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: str | None = None
     domain: Domain = "finite"
     tokens: TokenOptions | None = None
-    source: str | msgspec.UnsetType = msgspec.UNSET  # only of a part of a date, as `part`
+    source: str | msgspec.UnsetType = msgspec.UNSET  # set only for a part of a date, together with `part`
     part: Part | msgspec.UnsetType = msgspec.UNSET
-    is_boolean: bool | msgspec.UnsetType = msgspec.UNSET  # only where it is: levels then have many `spellings`
+    is_boolean: bool | msgspec.UnsetType = msgspec.UNSET  # set only if true: levels then have many `spellings`
 
     @property
     def given(self) -> str:
-        """Name of the column of the table that is read."""
+        """Name of the table's column that is read."""
         return self.source or self.name
 
 
 class WeightedSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Σ weight · column, added from the left, of numbers that a test reads together; missing where one of them is."""
+    """Σ weight · column, added from left to right, which a test reads as one number; missing if one of the columns is."""
 
     name: str
     columns: tuple[int, ...]
@@ -70,28 +70,28 @@ class WeightedSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def spellings(column: Input) -> dict[str, int]:
-    """The code of every spelling of the levels of a boolean column, in small letters without blanks around it."""
-    words = {"yes": YES, "no": NO}
-    found: dict[str, int] = {}
+    """Code of every spelling of a boolean column's levels, in lower case without surrounding blanks."""
+    synonyms = {"yes": YES, "no": NO}
+    codes: dict[str, int] = {}
     for code, level in enumerate(column.levels):
-        spelt = words.get(normalize_booleans([str(level)])[0], frozenset({plain(str(level))}))
-        # letters that only Unicode makes small: programs that make small those of ASCII alone meet them as capitals
-        found |= {each: code for word in sorted(spelt) for each in (word, _small(word.upper()))}
-    return found
+        words_of_level = synonyms.get(normalize_booleans([str(level)])[0], frozenset({plain(str(level))}))
+        # letters outside ASCII stay upper-case in programs that lowercase only ASCII
+        codes |= {each: code for word in sorted(words_of_level) for each in (word, _ascii_lower(word.upper()))}
+    return codes
 
 
 def in_cases(column: Input) -> dict[str, int]:
-    """The code of every spelling in small letters, in capitals and with a capital first, for targets that fold no case."""
-    spelt = spellings(column).items()
-    return {each: code for word, code in spelt for each in (word, word.upper(), word.capitalize())}
+    """Code of every spelling in lower case, upper case and capitalised, for targets without case folding."""
+    spelled = spellings(column).items()
+    return {each: code for word, code in spelled for each in (word, word.upper(), word.capitalize())}
 
 
-def _small(word: str) -> str:
+def _ascii_lower(word: str) -> str:
     return "".join(letter.lower() if letter.isascii() else letter for letter in word)
 
 
 def inputs(schema: Schema, domain: Domain = "finite", counts: tuple[int, ...] = ()) -> tuple[Input, ...]:
-    """The columns of a schema as a formula reads them; `counts` are those whose numbers may not be negative."""
+    """Columns of a schema as inputs of a formula; `counts` are those whose numbers must not be negative."""
     units = {column.name: column.unit for column in schema.columns}
     return tuple(
         _input(column, "count" if j in counts else domain, units.get(column.source))
@@ -100,7 +100,7 @@ def inputs(schema: Schema, domain: Domain = "finite", counts: tuple[int, ...] = 
 
 
 def class_names(schema: Schema) -> tuple[str, ...] | None:
-    """The classes by name; None where the target is a number."""
+    """Names of the classes; None for a numeric target."""
     return None if schema.target.classes is None else tuple(map(str, schema.target.classes))
 
 
@@ -124,17 +124,17 @@ def _tokens(options: Text) -> TokenOptions:
     return TokenOptions(options.lowercase, options.ngrams, stop_words, options.hashing)
 
 
-STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, unless that takes a branch
+STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, instead of a branch
 
 
 class FormulaTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question about a column, or a sum of several: its place, and the branch of each place, −1 where it cannot tell.
+    """Test of a column or weighted sum: the index of the input, and the branch per interval or level, −1 for none.
 
-    The place of a level is its code. That of a number is the number of `cuts` below it; a number that equals a cut lies
-    below it, or above where `is_strict` (the branch before is then x < cut).
+    A level is looked up by its code. A number is looked up by the number of `cuts` below it; a number equal to a cut is
+    below the cut, or above if `is_strict` (the branch before is then x < cut).
     """
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # pytest must not collect it
 
     column: int
     branches: tuple[int, ...]
@@ -143,10 +143,10 @@ class FormulaTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FormulaNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Tests in order of preference, the first that can tell decides; none at a leaf.
+    """Tree node: tests in order of preference, of which the first that can place the row decides; none at a leaf.
 
-    Branch b leads to node `first + b`. Where no test can tell, `missing` is a branch, STOP or SPREAD; `shares` are then the
-    parts of the row that take each branch.
+    Branch b leads to node `first + b`. If no test can place a row, `missing` is a branch, STOP or SPREAD; `shares` are then
+    the fractions of the row that take each branch.
     """
 
     tests: tuple[FormulaTest, ...] = ()
@@ -156,17 +156,17 @@ class FormulaNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def n_branches(node: FormulaNode) -> int:
-    """How many branches a node has."""
+    """Number of branches of a node."""
     if not node.tests:
         return 0
     return 1 + max(node.missing, len(node.shares) - 1, *(max(test.branches, default=-1) for test in node.tests))
 
 
 def in_depth(nodes: Sequence[FormulaNode]) -> list[int]:
-    """The nodes as a walk meets them that takes the first branch first."""
-    found, waiting = [], [0]
-    while waiting:
-        n = waiting.pop()
-        found.append(n)
-        waiting += [nodes[n].first + b for b in reversed(range(n_branches(nodes[n])))]
-    return found
+    """Nodes in depth-first order, first branch first."""
+    order, stack = [], [0]
+    while stack:
+        n = stack.pop()
+        order.append(n)
+        stack += [nodes[n].first + b for b in reversed(range(n_branches(nodes[n])))]
+    return order

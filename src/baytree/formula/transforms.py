@@ -1,8 +1,7 @@
-"""Which columns a formula reads, so that the others may be absent.
+"""Analyses and rewrites of formulas: used columns, the reject option, and merging of equal leaf values.
 
-Formulas that may choose no class: the place of the choice is then −1.
-
-Where rows rest, told in few numbers: answers of a tree stand once, however many leaves have them.
+A formula with a reject option may choose no class; the index of the choice is then −1. `deduplicate_leaves` stores each
+distinct leaf value of a tree once, however many leaves have it.
 """
 
 from __future__ import annotations
@@ -32,53 +31,53 @@ from baytree.formula.expressions import (
 
 
 def columns_used(formula: Formula) -> frozenset[int]:
-    """The places of the columns that decide an answer; a surrogate, which only stands in for a missing value, does not."""
-    tested = {node.tests[0].column for nodes in formula.trees for node in nodes if node.tests}
-    tests = {j for place in tested for j in columns_of(formula, place)}
+    """Indices of the columns that influence a prediction; surrogates, which only replace missing values, do not count."""
+    first_tested = {node.tests[0].column for nodes in formula.trees for node in nodes if node.tests}
+    tests = {j for place in first_tested for j in columns_of(formula, place)}
     steps = [msgspec.to_builtins(part) for part in (formula.answers, formula.choice, formula.steps) if part is not None]
     return frozenset(tests | {column for part in steps for column in _columns(part)})
 
 
 def columns_of(formula: Formula, place: int) -> tuple[int, ...]:
-    """The columns that a test reads: one, or those of a sum."""
+    """Columns that a test reads: one, or those of a weighted sum."""
     n_columns = len(formula.columns)
     return (place,) if place < n_columns else formula.made[place - n_columns].columns
 
 
 def _columns(part: Any) -> set[int]:
-    """Every value of a key `column`, at any depth."""
-    found, rest = set(), [part]
-    while rest:
-        each = rest.pop()
+    """Values of the key `column` at any depth."""
+    columns, stack = set(), [part]
+    while stack:
+        each = stack.pop()
         if isinstance(each, dict):
             if isinstance(each.get("column"), int):
-                found.add(each["column"])
-            rest += each.values()
+                columns.add(each["column"])
+            stack += each.values()
         elif isinstance(each, (list, tuple)):
-            rest += [item for item in each if isinstance(item, (dict, list, tuple))]
-    return found
+            stack += [item for item in each if isinstance(item, (dict, list, tuple))]
+    return columns
 
 
-_NOTHING = Constant((-1.0,))
+_NO_CLASS = Constant((-1.0,))
 
 
 def abstain_below(formula: Formula, least: float) -> Formula:
-    """The formula that chooses nothing where its class has a smaller probability."""
+    """Formula that chooses no class if the chosen one has a probability below `least`."""
     if formula.choice is None:
-        raise ValueError(f"reject={least:g}: {formula.target!r} is a number, which has no probability; leave reject out")
+        raise ValueError(f"reject={least:g}: {formula.target!r} is numeric and has no class probabilities; omit reject")
     steps = (*formula.steps, Step(formula.choice))
     choice = Named(len(steps) - 1)
     is_unsure = Compare(_probability(formula, choice), "<", Constant((least,)))
-    return msgspec.structs.replace(formula, steps=steps, choice=Case((When(is_unsure, _NOTHING),), choice))
+    return msgspec.structs.replace(formula, steps=steps, choice=Case((When(is_unsure, _NO_CLASS),), choice))
 
 
 def may_abstain(formula: Formula) -> bool:
-    """Whether it may choose nothing."""
-    return isinstance(formula.choice, Case) and any(when.value == _NOTHING for when in formula.choice.whens)
+    """Whether a formula may choose no class."""
+    return isinstance(formula.choice, Case) and any(when.value == _NO_CLASS for when in formula.choice.whens)
 
 
 def _probability(formula: Formula, choice: Named) -> Expression:
-    """That of the class that is chosen, which with costs need not be the likeliest."""
+    """Probability of the chosen class, which need not be the most probable one if costs differ."""
     if formula.choice == FirstHighest(formula.answers):
         return Highest(formula.answers)
     n = len(formula.classes or ())
@@ -91,33 +90,36 @@ Places = dict[int, list[int]]
 
 
 def deduplicate_leaves(formula: Formula) -> tuple[Formula, Places]:
-    """The formula with tables that hold each answer once, and for each tree that is only read so the row that a node has."""
+    """Merge equal leaf values: the formula with shorter tables, and the table row of each node per tree that was merged.
+
+    Only trees whose node numbers are read by nothing but `Pick` are merged.
+    """
     picks = [record for record in records(formula) if isinstance(record, Pick)]
     routes = [record for record in records(formula) if isinstance(record, (Named, Route))]
     places: Places = {}
     for tree in range(len(formula.trees)):
-        own = [pick for pick in picks if _meant(formula, pick.of) == Route(tree)]
-        n_read = sum(_meant(formula, each) == Route(tree) for each in routes) - _is_step(formula, Route(tree))
-        if own and n_read == len(own):
-            formula, places[tree] = _merged(formula, own)
+        own_picks = [pick for pick in picks if _resolve(formula, pick.of) == Route(tree)]
+        n_read = sum(_resolve(formula, each) == Route(tree) for each in routes) - _is_step(formula, Route(tree))
+        if own_picks and n_read == len(own_picks):
+            formula, places[tree] = _merged(formula, own_picks)
     return formula, places
 
 
 def _merged(formula: Formula, picks: list[Pick]) -> tuple[Formula, list[int]]:
     rows = [*zip(*(pick.table for pick in picks), strict=True)]
-    place: dict[tuple[Numbers, ...], int] = {}
-    places = [place.setdefault(row, len(place)) for row in rows]
-    shorter = {pick: Pick(pick.of, table) for pick, table in zip(picks, zip(*place, strict=True), strict=True)}
+    row_of: dict[tuple[Numbers, ...], int] = {}
+    places = [row_of.setdefault(row, len(row_of)) for row in rows]
+    replacements = {pick: Pick(pick.of, table) for pick, table in zip(picks, zip(*row_of, strict=True), strict=True)}
 
     def replaced(value: Expression) -> Expression:
-        return shorter.get(value, value) if isinstance(value, Pick) else value
+        return replacements.get(value, value) if isinstance(value, Pick) else value
 
     steps = tuple(msgspec.structs.replace(step, value=replaced(step.value)) for step in formula.steps)
     choice = None if formula.choice is None else replaced(formula.choice)
     return msgspec.structs.replace(formula, steps=steps, answers=replaced(formula.answers), choice=choice), places
 
 
-def _meant(formula: Formula, expression: msgspec.Struct) -> msgspec.Struct:
+def _resolve(formula: Formula, expression: msgspec.Struct) -> msgspec.Struct:
     while isinstance(expression, Named):
         expression = formula.steps[expression.step].value
     return expression
@@ -128,9 +130,9 @@ def _is_step(formula: Formula, route: Route) -> bool:
 
 
 def records(formula: Formula) -> Iterator[msgspec.Struct]:
-    """Everything that the answers and the choice are made of."""
-    asked = [formula.answers, formula.choice, *(formula.steps[k].value for k in required_steps(formula))]
-    rest: list[msgspec.Struct] = [each for each in asked if each is not None]
-    while rest:
-        yield (each := rest.pop())
-        rest.extend(parts(each))
+    """All records that the predictions and the choice consist of."""
+    expressions = [formula.answers, formula.choice, *(formula.steps[k].value for k in required_steps(formula))]
+    stack: list[msgspec.Struct] = [each for each in expressions if each is not None]
+    while stack:
+        yield (each := stack.pop())
+        stack.extend(parts(each))

@@ -1,1 +1,1 @@
-"""Models of two families in one: trees whose leaves are naive Bayes models."""
+"""Models that combine two families: decision trees with naive Bayes leaves."""

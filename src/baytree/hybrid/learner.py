@@ -1,10 +1,9 @@
-"""The learner of trees with naive Bayes leaves: a tree is grown, and at every node the rows say what its leaf should be.
+"""Learners of trees with naive Bayes leaves: `NBTreeLearner` for a table, `AdaptiveStreamLearner` for a stream.
 
-A leaf answers with the counts of its classes or with naive Bayes. How much better naive Bayes tells the classes of a node's
-rows, each by all the others, is its pseudo-Bayes factor (Geisser and Eddy 1979), which leave-one-out gives by subtraction.
-Then all prunings are averaged, with both kinds of leaf at every node.
-
-Trees that go on learning, whose nodes answer with naive Bayes where it was right more often than all else there.
+NBTree: grow a tree, then decide at every node whether its leaf would predict by class counts or by naive Bayes. The evidence
+is the pseudo-Bayes factor (Geisser and Eddy 1979): the ratio of leave-one-out probabilities of the node's classes, computed
+by subtraction. Finally all prunings are averaged, with both kinds of leaf at every node. Stream: naive Bayes is used at
+nodes where it was right more often than the alternatives.
 """
 
 from __future__ import annotations
@@ -37,20 +36,20 @@ from baytree.tree.pruning.bayesian_averaging import VaryingColumns, average_prun
 from baytree.tree.pruning.cost_complexity import places_kept, prune_to
 from baytree.tree.streaming.learner import StreamLearner, at_codes, grown_tree
 
-IS_BAYES = 0.1  # the probability that a leaf is a naive Bayes model, before any row is seen
+IS_BAYES = 0.1  # prior probability that a leaf is a naive Bayes model
 
-LEAST_SHARE = 0.01  # of an answer: splits and naive Bayes models that count for less are left out
+LEAST_SHARE = 0.01  # proportion of a prediction: splits and naive Bayes models of smaller weight are removed
 
 
 class NBTreeLearner(msgspec.Struct, frozen=True):
-    """A tree, the naive Bayes of its nodes, and the weight that a node needs for one."""
+    """A tree learner, the naive Bayes learner of its nodes, and the minimum weight of a node with naive Bayes."""
 
     tree: TreeLearner
     bayes: NaiveBayesLearner
     min_bayes: float
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The tree of these rows, averaged over its prunings and the two kinds of leaf."""
+        """Tree averaged over its prunings and the two kinds of leaf."""
         rows = rescale_weights(rows)
         tree = self.tree.grown(rows)
         offer = NodeCandidates(tree, self._offered(tree), self.bayes)
@@ -58,12 +57,12 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
         if not len(offer.node):
             return FitResult(_averaged(offer, (), np.zeros(0), rows.schema, n_columns))
         total = rows.map_reduce(partial(NodeStatistics.of, offer=offer), rows_per_part=None)
-        seen = tuple(map(telling, total.seen))
-        loss = rows.map_reduce(partial(left_out_losses, offer=offer, seen=seen), rows_per_part=None).total.rounded()
-        return FitResult(_averaged(offer, seen, loss[:, 1] - loss[:, 0], rows.schema, n_columns))
+        statistics = tuple(map(telling, total.seen))
+        loss = rows.map_reduce(partial(left_out_losses, offer=offer, seen=statistics), rows_per_part=None).total.rounded()
+        return FitResult(_averaged(offer, statistics, loss[:, 1] - loss[:, 0], rows.schema, n_columns))
 
     def _offered(self, tree: Tree) -> np.ndarray:
-        """The nodes with weight enough, and something to tell apart."""
+        """Nodes of sufficient weight with more than one class. int32"""
         is_mixed = np.count_nonzero(tree.counts, axis=1) > 1
         return np.flatnonzero(is_mixed & (tree.weight >= self.min_bayes)).astype(np.int32)
 
@@ -71,25 +70,27 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
 def _averaged(
     offer: NodeCandidates, seen: tuple[NaiveBayesStatistic, ...], log_factor: np.ndarray, schema: Schema, n_columns: int
 ) -> BayesTree:
-    """The model, from how much better naive Bayes does at each offered node, in logarithms [n_models]."""
+    """Model, from the log pseudo-Bayes factor of each candidate node [n_models]."""
     log_odds = np.log(IS_BAYES) - np.log1p(-IS_BAYES) + log_factor
-    more = np.zeros(len(offer.tree))
-    more[offer.node] = np.log1p(-IS_BAYES) + np.logaddexp(0.0, log_odds)
-    tree, place = _probable(offer.tree, more, n_columns)
-    chosen = np.exp(-np.logaddexp(0.0, -log_odds))
+    log_weight = np.zeros(len(offer.tree))
+    log_weight[offer.node] = np.log1p(-IS_BAYES) + np.logaddexp(0.0, log_odds)
+    tree, place = _probable(offer.tree, log_weight, n_columns)
+    probability = np.exp(-np.logaddexp(0.0, -log_odds))
     is_kept = place[offer.node] >= 0
-    is_kept[is_kept] = stopped_and_split(tree)[0][place[offer.node[is_kept]]] * chosen[is_kept] >= LEAST_SHARE
+    is_kept[is_kept] = stopped_and_split(tree)[0][place[offer.node[is_kept]]] * probability[is_kept] >= LEAST_SHARE
     models = tuple(offer.learner.derive(seen[k], schema) for k in np.flatnonzero(is_kept))
-    return BayesTree(tree, place[offer.node[is_kept]], chosen[is_kept], models)
+    return BayesTree(tree, place[offer.node[is_kept]], probability[is_kept], models)
 
 
 def _probable(tree: Tree, more: np.ndarray, n_columns: int) -> tuple[Tree, np.ndarray]:
-    """The averaged tree without splits that hardly any pruning has, and int32 [n_nodes]: where its nodes are, −1 if gone."""
+    """Averaged tree without splits that hardly any pruning has, and the new index of each node, −1 if removed (int32
+    [n_nodes]).
+    """
     costs = equal_costs(tree.n_classes)
     is_split = stopped_and_split(average_prunings(tree, n_columns, costs, more))[1] >= LEAST_SHARE
     place = places_kept(tree, is_split)
     smaller = average_prunings(prune_to(tree, is_split), n_columns, costs, more[place >= 0])
-    # what is shown at a node follows its counts: the average leaves what naive Bayes reads to naive Bayes
+    # the displayed class follows the counts, since the average excludes what naive Bayes contributes
     return msgspec.structs.replace(smaller, prediction=np.argmax(smaller.counts, axis=1).astype(np.int32)), place
 
 
@@ -97,31 +98,31 @@ _BELIEF = "prior: each level counts 1 more than it occurs; a class has one numbe
 
 
 class AdaptiveStreamLearner(StreamLearner, frozen=True):
-    """A tree that splits when the evidence suffices, and answers where its counts or naive Bayes were right more often."""
+    """Stream tree whose nodes predict by counts or naive Bayes, whichever was right more often."""
 
     asks_bayes: ClassVar[bool] = True
 
     def model(self, stream: _core.TreeStream) -> BayesTree:
-        """The tree that the stream has grown so far, up to the first nodes that answer with naive Bayes."""
-        found, leaves = stream.tree(), stream.bayes_leaves()
-        tree, node = grown_tree(found, self.criterion), leaves["node"]
+        """Current tree of the stream, cut at the first nodes that predict by naive Bayes."""
+        stream_tree, leaves = stream.tree(), stream.bayes_leaves()
+        tree, node = grown_tree(stream_tree, self.criterion), leaves["node"]
         is_split = ~tree.is_leaf
         is_split[node] = False
         smaller = prune_to(tree, is_split)
         models = tuple(
             _naive_bayes(prior, likelihoods)
-            for prior, likelihoods in zip(tree.value[node], _told(found, leaves), strict=True)
+            for prior, likelihoods in zip(tree.value[node], _likelihoods(stream_tree, leaves), strict=True)
         )
         return BayesTree(smaller, places_kept(tree, is_split)[node], np.ones(len(node)), models)
 
 
 def _naive_bayes(prior: np.ndarray, likelihoods: tuple[Likelihood, ...]) -> NaiveBayes:
-    with np.errstate(divide="ignore"):  # a class that never came is not named
+    with np.errstate(divide="ignore"):  # a class that never occurred has probability 0
         return NaiveBayes(np.log(prior), likelihoods, _BELIEF)
 
 
-def _told(found: dict[str, Any], leaves: dict[str, Any]) -> Iterator[tuple[Likelihood, ...]]:
-    """For each node that answers with naive Bayes what its columns tell."""
+def _likelihoods(found: dict[str, Any], leaves: dict[str, Any]) -> Iterator[tuple[Likelihood, ...]]:
+    """For each node that predicts by naive Bayes, the likelihoods of its columns."""
     ends = np.cumsum(found["n_codes"])[:-1]
     places, classes, first = np.split(found["levels"], ends), found["classes"], 0
     for mean, scale, n_levels in zip(leaves["mean"], leaves["scale"], leaves["n_levels"].tolist(), strict=True):
@@ -134,7 +135,9 @@ def _told(found: dict[str, Any], leaves: dict[str, Any]) -> Iterator[tuple[Likel
 
 
 def _normal(mean: np.ndarray, scale: np.ndarray, classes: np.ndarray) -> Iterator[NormalLikelihood]:
-    """The columns of numbers that differ: [n_columns, n_arrived] in. A class that never came is like the others."""
+    """Gaussian likelihood of the numeric columns that vary, from [n_columns, n_classes_seen]. A class that never occurred
+    gets that of the first.
+    """
     columns = np.flatnonzero(np.isfinite(scale).all(axis=1))
     if not len(columns):
         return
@@ -145,12 +148,14 @@ def _normal(mean: np.ndarray, scale: np.ndarray, classes: np.ndarray) -> Iterato
 
 
 def _levels(column: int, mass: np.ndarray, places: np.ndarray, classes: np.ndarray) -> Iterator[LevelLikelihood]:
-    """A column of which several levels came: [n_levels, n_arrived] in. One that did not come here tells nothing."""
+    """Likelihood of a column with several observed levels, from [n_levels, n_classes_seen]. A level unobserved here is
+    uninformative.
+    """
     present = np.flatnonzero(mass.sum(axis=1))
     if len(present) < 2:
         return
-    never = 1 / (mass.sum() + len(present))
-    share = np.full((len(mass), len(classes)), never)
-    share[present] = at_codes(smoothed(mass[present], 1.0), classes, 1 / len(present))
-    here = np.where(places < len(mass), places, -1)  # others came later, elsewhere
-    yield LevelLikelihood(column, np.log(at_codes(share.T, here, never).T.copy()))
+    unobserved = 1 / (mass.sum() + len(present))
+    proportion = np.full((len(mass), len(classes)), unobserved)
+    proportion[present] = at_codes(smoothed(mass[present], 1.0), classes, 1 / len(present))
+    known_places = np.where(places < len(mass), places, -1)  # other levels appeared later, at other nodes
+    yield LevelLikelihood(column, np.log(at_codes(proportion.T, known_places, unobserved).T.copy()))

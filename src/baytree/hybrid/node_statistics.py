@@ -1,4 +1,4 @@
-"""Which rows reach which nodes of a tree, and what naive Bayes sees of them and would have said of each without it."""
+"""Naive Bayes statistics of the rows that reach each node of a tree, and leave-one-out losses of both kinds of leaf."""
 
 from __future__ import annotations
 
@@ -17,45 +17,47 @@ from baytree.tree.model import routing
 from baytree.tree.model.traversal import depths, parents
 from baytree.tree.model.tree import Tree
 
-LEAST_PROBABILITY = 1e-300  # of a class: what rounds to 0 has a logarithm too
+LEAST_PROBABILITY = 1e-300  # lower bound of a class probability, so that its logarithm is finite
 
 
 class NodeCandidates(msgspec.Struct, frozen=True):
-    """The nodes of a tree that may be naive Bayes models, and the learner of these."""
+    """Nodes of a tree that may become naive Bayes models, and their learner."""
 
     tree: Tree
     node: np.ndarray  # int32 [n_models], ascending
     learner: NaiveBayesLearner
 
     def tables(self, table: Table) -> Iterator[tuple[int, Table]]:
-        """The place of each offered node that rows reach, and these rows; the deepest first."""
-        place = np.full(len(self.tree), -1)
-        place[self.node] = np.arange(len(self.node))
+        """Index of each candidate node that rows reach, with these rows; the deepest first."""
+        index = np.full(len(self.tree), -1)
+        index[self.node] = np.arange(len(self.node))
         for node, rows in reached(self.tree, routing.leaves(self.tree, table)):
-            if place[node] >= 0:
-                yield int(place[node]), table.take(rows)
+            if index[node] >= 0:
+                yield int(index[node]), table.take(rows)
 
 
 class NodeStatistics(msgspec.Struct, frozen=True):
-    """What naive Bayes keeps of the rows of each offered node; those of parts add up."""
+    """Naive Bayes statistic of the rows of each candidate node; additive over partitions."""
 
     seen: tuple[NaiveBayesStatistic, ...]
 
     @classmethod
     def of(cls, table: Table, offer: NodeCandidates) -> Self:
-        """The statistics of the rows of a table, node by node."""
-        nothing = offer.learner.observe(table.rows(0, 0))
-        found = [nothing] * len(offer.node)
-        for place, part in offer.tables(table):
-            found[place] = offer.learner.observe(part)
-        return cls(tuple(found))
+        """Statistics of the rows of a table, by node."""
+        empty = offer.learner.observe(table.rows(0, 0))
+        statistics = [empty] * len(offer.node)
+        for index, part in offer.tables(table):
+            statistics[index] = offer.learner.observe(part)
+        return cls(tuple(statistics))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(one + more for one, more in zip(self.seen, other.seen, strict=True)))
 
 
 def telling(seen: NaiveBayesStatistic) -> NaiveBayesStatistic:
-    """Without the columns that have one level at a node: smoothed, it would speak for the class that has more rows."""
+    """Statistic without columns that have a single level at the node: smoothed, such a column would favour the
+    larger class.
+    """
     pairs = [pair for pair in zip(seen.groups, seen.statistics, strict=True) if _varies(pair[1])]
     return NaiveBayesStatistic(tuple(group for group, _ in pairs), seen.classes, tuple(statistic for _, statistic in pairs))
 
@@ -66,32 +68,34 @@ def _varies(statistic: Statistic) -> bool:
 
 
 def left_out_losses(table: Table, offer: NodeCandidates, seen: tuple[NaiveBayesStatistic, ...]) -> Moments:
-    """−log p(class of a row | the node's other rows), summed up for each node: by naive Bayes, and by the counts alone.
+    """Sum of −log p(class | the node's other rows) per candidate node, by naive Bayes and by counts alone. [n_models, 2]
 
-    A row that stands for several leaves one of them out, so that weight 2 is the row twice. Sums are exact. [n_models, 2]
+    A row of weight 2 leaves one of its two copies out. Sums are exact.
     """
     code, weight, loss = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros((0, 2))]
-    for place, part in offer.tables(table):
-        code.append(np.full(len(part), place, np.int32))
+    for index, part in offer.tables(table):
+        code.append(np.full(len(part), index, np.int32))
         weight.append(part.weight)
-        loss.append(_losses(offer.learner, part, seen[place]))
+        loss.append(_losses(offer.learner, part, seen[index]))
     return Moments.of(np.concatenate(loss), np.concatenate(code), np.concatenate(weight), len(offer.node))
 
 
 def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Each node that rows reach on their way to a leaf [n_rows], and the places of these rows; the deepest nodes first."""
-    at, depth, above = leaf.copy(), depths(tree), parents(tree)
-    for level in range(int(depth[at].max(initial=-1)), -1, -1):
-        here = np.flatnonzero(depth[at] == level)
-        order = here[np.argsort(at[here], kind="stable")]
-        starts = np.flatnonzero(np.diff(at[order], prepend=-1))
-        yield from zip(at[order[starts]].tolist(), np.split(order, starts[1:]), strict=True)
-        at[here] = above[at[here]]
+    """Each node that rows reach on their paths to `leaf` [n_rows], and the indices of these rows; the deepest nodes
+    first.
+    """
+    node, depth, parent = leaf.copy(), depths(tree), parents(tree)
+    for level in range(int(depth[node].max(initial=-1)), -1, -1):
+        at_level = np.flatnonzero(depth[node] == level)
+        order = at_level[np.argsort(node[at_level], kind="stable")]
+        starts = np.flatnonzero(np.diff(node[order], prepend=-1))
+        yield from zip(node[order[starts]].tolist(), np.split(order, starts[1:]), strict=True)
+        node[at_level] = parent[node[at_level]]
 
 
 def _losses(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
-    """−log p of each row's class without the row: by naive Bayes, and by the counts. [n_rows, 2]"""
-    own, once = np.arange(len(table)), msgspec.structs.replace(table, weight=np.minimum(table.weight, 1.0))
-    shares = leave_one_out_by_weight(learner, table, seen)[own, table.label]
-    counted = leave_one_out_log_priors(seen.classes.known()[:, 0], once, learner.estimation)[own, table.label]
-    return -np.column_stack([np.log(np.maximum(shares, LEAST_PROBABILITY)), counted])
+    """−log p of each row's class without the row, by naive Bayes and by counts. [n_rows, 2]"""
+    own, single = np.arange(len(table)), msgspec.structs.replace(table, weight=np.minimum(table.weight, 1.0))
+    probability = leave_one_out_by_weight(learner, table, seen)[own, table.label]
+    log_prior = leave_one_out_log_priors(seen.classes.known()[:, 0], single, learner.estimation)[own, table.label]
+    return -np.column_stack([np.log(np.maximum(probability, LEAST_PROBABILITY)), log_prior])

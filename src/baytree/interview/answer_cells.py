@@ -1,7 +1,7 @@
-"""What the answers to a question may be: the levels of a column, or intervals of its numbers, and how often each occurs.
+"""Possible answers to a question: the levels of a column or intervals of its numbers, with their probabilities per class.
 
-Where a model reads a number only by cuts, as trees do, the intervals are those between its cuts: all numbers of one interval
-are alike to it. Otherwise they hold about equally many rows.
+If a model reads a number only by thresholds, as trees do, the intervals are those between its thresholds: the model does not
+distinguish numbers within one interval. Otherwise the intervals hold about equally many rows.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from baytree.formula.transforms import columns_of
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Histogram, Profile
 
-MOST_LEVELS = 24  # that are offered; of more, the most frequent ones
+MOST_LEVELS = 24  # levels that are offered; if there are more, the most frequent ones
 
 MOST_CUTS = 24
 
 QUANTILES = 8  # intervals of a number that a model reads as it is
 
-_PSEUDO = 0.5  # rows that are added to each class, spread as all rows are: nothing seen is nothing ruled out
+_PSEUDO = 0.5  # rows that are added to each class, distributed like all rows, so that no cell has probability 0
 
 
 class AnswerCells(msgspec.Struct, frozen=True):
-    """The possible values of one column: a value of each, for numbers its interval low < x ≤ high, and P(cell | class)."""
+    """Possible values of one column: a representative of each, its interval low < x ≤ high, and P(cell | class)."""
 
     point: np.ndarray  # float64 [n_cells], a number or the code of a level
     share: np.ndarray  # float64 [n_cells, n_classes]
     low: np.ndarray  # float64 [n_cells], NaN for levels
     high: np.ndarray  # float64 [n_cells]
-    is_cut: bool = False  # numbers of one cell are alike to the model
+    is_cut: bool = False  # the model does not distinguish numbers within one cell
 
     def __len__(self) -> int:
         return len(self.point)
 
     def place(self, value: float) -> int:
-        """The cell of a number or a code; −1 for a level that is not among them."""
+        """Index of the cell of a number or a code; −1 for a level that has none."""
         if len(self) and np.isnan(self.low[0]):
             found = np.flatnonzero(self.point == value)
             return int(found[0]) if len(found) else -1
@@ -53,28 +53,28 @@ class AnswerCells(msgspec.Struct, frozen=True):
 
     @property
     def offered(self) -> np.ndarray:
-        """The levels that a question offers, the most frequent ones in the order of their codes: int64 [n_offered]."""
+        """Levels that a question offers, the most frequent ones in the order of their codes: int64 [n_offered]."""
         return np.sort(np.argsort(-self.share.sum(axis=1), kind="stable")[:MOST_LEVELS])
 
     def within(self, low: float, high: float) -> np.ndarray:
-        """The cells that have numbers of the interval: bool [n_cells]."""
+        """Cells that overlap the interval: bool [n_cells]."""
         return (self.high > low) & (self.low < high)
 
 
 def cells_of(predictor: Predictor, profile: Profile, formula: Formula) -> tuple[AnswerCells, ...]:
-    """The cells of each column; none for text, which is not asked for.
+    """Cells of each column; none for text, which is not asked for.
 
-    A single tree is not evaluated at each cell, so its cells are all levels and all intervals between its cuts.
+    A single tree is not evaluated at each cell, so its cells are all levels and all intervals between its thresholds.
     """
     is_tree = getattr(predictor.model, "node_distribution", lambda: None)() is not None
     schema, cuts = predictor.schema, cuts_of(formula, None if is_tree else MOST_CUTS)
     most_levels = None if is_tree else MOST_LEVELS
-    each = zip(schema.columns, profile.columns, cuts, strict=True)
-    return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own, most_levels) for column, seen, own in each)
+    columns = zip(schema.columns, profile.columns, cuts, strict=True)
+    return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own, most_levels) for column, seen, own in columns)
 
 
 def own_shares(predictor: Predictor, cells: tuple[AnswerCells, ...]) -> tuple[AnswerCells, ...] | None:
-    """The cells with the model's own likelihoods, where what a column adds to the scores is one; else None."""
+    """Cells with the model's own likelihoods; None if the model has none."""
     effects = log_likelihoods(predictor, [each.point for each in cells])
     if effects is None:
         return None
@@ -82,46 +82,48 @@ def own_shares(predictor: Predictor, cells: tuple[AnswerCells, ...]) -> tuple[An
 
 
 def log_likelihoods(predictor: Predictor, points: list[np.ndarray]) -> list[np.ndarray] | None:
-    """log p(point | class) for the points of each column: [n_points, n_classes] each; None where a model has no such thing.
+    """log p(point | class) of the points of each column: [n_points, n_classes] each; None if a model has no likelihoods.
 
-    Columns that stand apart add up, so all are asked for in the same rows.
+    Columns are independent given the class, so all are evaluated in the same rows.
     """
     n, columns = max(map(len, points), default=0), predictor.schema.columns
     values = [np.resize(each, n) if len(each) else _missing(c, n) for each, c in zip(points, columns, strict=True)]
-    told = predictor.model.explain(rows_of(predictor.schema, values)) if n else []
-    if not told or told[0].unit != "log-likelihood":
+    explanations = predictor.model.explain(rows_of(predictor.schema, values)) if n else []
+    if not explanations or explanations[0].unit != "log-likelihood":
         return None
-    by_name = [{line.column: line.effect for line in why.evidence} for why in told]
-    nothing = np.zeros((0, len(predictor.schema.classes)))
+    by_name = [{line.column: line.effect for line in explanation.evidence} for explanation in explanations]
+    no_effects = np.zeros((0, len(predictor.schema.classes)))
     return [
-        np.array([by_name[k][column.name] for k in range(len(each))]) if len(each) and column.name in by_name[0] else nothing
+        np.array([by_name[k][column.name] for k in range(len(each))])
+        if len(each) and column.name in by_name[0]
+        else no_effects
         for each, column in zip(points, columns, strict=True)
     ]
 
 
 def rows_of(schema: Schema, values: list[np.ndarray]) -> Table:
-    """Encoded rows of floats: numbers with NaN, or codes with −1."""
+    """Encoded rows from floats: numbers with NaN, or codes with −1."""
     pairs = zip(schema.columns, values, strict=True)
     return Table(schema, tuple(_encoded(column, each) for column, each in pairs), np.ones(len(values[0])), None, True)
 
 
 def cuts_of(formula: Formula, most: int | None = MOST_CUTS) -> list[np.ndarray | None]:
-    """The cuts, x ≤ cut, by which a formula reads each column; None where it reads the number itself, or by over `most`."""
+    """Thresholds (x ≤ cut) by which a formula reads each column; None if it reads the number itself or over `most`."""
     cuts: list[set[float]] = [set() for _ in formula.columns]
-    whole: set[int] = set()
+    unbounded: set[int] = set()
     for record in _records(formula):
         if isinstance(record, Number):
-            whole.add(record.column)
+            unbounded.add(record.column)
         elif isinstance(record, Lookup):
             cuts[record.column].update(record.cuts)
     for test in (test for nodes in formula.trees for node in nodes for test in node.tests):
         if test.column >= len(cuts):
-            whole.update(columns_of(formula, test.column))
+            unbounded.update(columns_of(formula, test.column))
             continue
-        # x < cut is x ≤ the double before
+        # x < cut is x ≤ the previous double
         cuts[test.column].update(np.nextafter(test.cuts, -np.inf).tolist() if test.is_strict else test.cuts)
     found = [np.array(sorted(cut for cut in each if np.isfinite(cut))) for each in cuts]
-    return [None if j in whole or (most is not None and len(each) > most) else each for j, each in enumerate(found)]
+    return [None if j in unbounded or (most is not None and len(each) > most) else each for j, each in enumerate(found)]
 
 
 def _records(formula: Formula) -> Iterator[msgspec.Struct]:
@@ -144,10 +146,10 @@ def _cells(seen: Histogram | Counts, cuts: np.ndarray | None, most_levels: int |
 
 
 def _levels(weight: np.ndarray, most: int | None) -> AnswerCells:
-    """The most frequent levels in the order of their codes."""
-    kept = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:most])
-    unknown = np.full(len(kept), np.nan)
-    return AnswerCells(kept.astype(float), _shares(weight[kept]), unknown, unknown)
+    """The most frequent levels, in the order of their codes."""
+    frequent = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:most])
+    unknown = np.full(len(frequent), np.nan)
+    return AnswerCells(frequent.astype(float), _shares(weight[frequent]), unknown, unknown)
 
 
 def _intervals(points: np.ndarray, weight: np.ndarray, edges: np.ndarray, is_cut: bool) -> AnswerCells:
@@ -160,19 +162,19 @@ def _intervals(points: np.ndarray, weight: np.ndarray, edges: np.ndarray, is_cut
 
 
 def _between_quantiles(points: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Edges that part the rows into about equal shares; between all values where these are few."""
+    """Edges that split the rows into about equal parts; between all values if these are few."""
     if len(points) < 2:
         return np.zeros(0)
     between = (points[:-1] + points[1:]) / 2
     if len(points) <= QUANTILES:
         return between
-    reached = np.cumsum(weight)[:-1] / weight.sum()
-    places = np.unique(np.searchsorted(reached, np.arange(1, QUANTILES) / QUANTILES).clip(0, len(between) - 1))
+    cumulative = np.cumsum(weight)[:-1] / weight.sum()
+    places = np.unique(np.searchsorted(cumulative, np.arange(1, QUANTILES) / QUANTILES).clip(0, len(between) - 1))
     return between[places]
 
 
 def _middle(points: np.ndarray, weight: np.ndarray, low: float, high: float) -> float:
-    """The median of the rows in an interval, or a number in it where there is none."""
+    """Median of the rows in an interval; any number of the interval if it has no rows."""
     if weight.sum() > 0:
         return float(points[np.searchsorted(np.cumsum(weight), weight.sum() / 2)])
     if np.isfinite(low) and np.isfinite(high):
@@ -181,14 +183,14 @@ def _middle(points: np.ndarray, weight: np.ndarray, low: float, high: float) -> 
 
 
 def _shares(weight: np.ndarray) -> np.ndarray:
-    """P(cell | class): [n_cells, n_classes]."""
+    """P(cell | class), smoothed: [n_cells, n_classes]."""
     total = weight.sum(axis=1, keepdims=True)
     overall = (total + 1) / (total.sum() + len(total))
     return (weight + _PSEUDO * overall) / (weight.sum(axis=0) + _PSEUDO)
 
 
 def _with_own(cells: AnswerCells, effect: np.ndarray) -> AnswerCells:
-    """The model's own likelihoods at the cells' points; of densities times the width of the cells."""
+    """Cells with the model's likelihoods at their points; densities are multiplied by the width of the cells."""
     density = np.exp(effect - effect.max(axis=0, where=np.isfinite(effect), initial=-700.0)) * _widths(cells)[:, None]
     total = density.sum(axis=0)
     return msgspec.structs.replace(cells, share=np.where(total > 0, density / np.where(total > 0, total, 1), cells.share))

@@ -1,4 +1,4 @@
-"""The conversation: the question that is expected to tell most, its answer, and what is believed then."""
+"""The conversation of an interview: next question by expected information gain, its answer, and the posterior."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from baytree.statistics.profile import Histogram, Profile
 
 SURE = 0.99
 
-_NOTHING = 1e-9  # bits below which a question tells nothing
+_NOTHING = 1e-9  # bits below which a question is uninformative
 
 _OFFERED = 4  # intervals of a number that a model reads as it is
 
 Range = tuple[float | None, float | None]
 
-# A level, a number, a range whose sides may be open, or None where it is not known
+# A level, a number, a range whose ends may be open, or None if unknown
 Answer: TypeAlias = str | float | tuple[float | None, ...] | list[float | None] | None
 
 
 def interview(
     predictor: Predictor, frame: FrameLike = None, sure: float = SURE, costs: Mapping[str, float] | None = None
 ) -> Interview:
-    """An interview by the profile that the model has kept, or by that of rows with their target."""
+    """Interview based on the model's stored profile, or on the profile of the given rows with their target."""
     if frame is not None:
         predictor = msgspec.structs.replace(predictor, profile=Profile.of(encode_labelled(predictor, frame)[0]))
     return Interview(predictor, sure, costs)
@@ -46,32 +46,32 @@ def interview(
 def resume_interview(
     talk: Interview, answers: Mapping[str, Answer], sure: float, costs: Mapping[str, float] | None = None
 ) -> Interview:
-    """Another interview with the same model, in which these columns have been answered in this order."""
-    again = copy(talk)
-    names = again.schema.names
-    again.sure, again.costs = sure, _costs(costs, again.schema)
-    again._given = [(names.index(name), _read(again.schema[name], value), value) for name, value in answers.items()]
-    again._imagine()
-    return again
+    """Another interview with the same model in which these columns have been answered in this order."""
+    resumed = copy(talk)
+    names = resumed.schema.names
+    resumed.sure, resumed.costs = sure, _costs(costs, resumed.schema)
+    resumed._given = [(names.index(name), _read(resumed.schema[name], value), value) for name, value in answers.items()]
+    resumed._imagine()
+    return resumed
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A column to be asked for, what may be answered, and how many bits the answer is expected to tell.
+    """A column to ask for, the possible answers, and the expected information gain.
 
     Attributes
     ----------
     column : str
         The name of the column.
     kind : Kind
-        What its values mean.
+        Numeric, nominal or ordinal.
     choices : tuple
-        Levels, or ranges (low, high) of numbers: low < x ≤ high, None where a side is open. A number is an answer, too.
+        Levels, or ranges (low, high) of numbers: low < x ≤ high, None for an open end. A number is an answer, too.
     gain : float
-        The expected gain in bits.
+        The expected information gain in bits.
     unit : str or None, default=None
-        The unit of a date, `clock` for seconds since midnight; None of any other number.
+        The unit of a date, `clock` for seconds since midnight; None for any other number.
     cost : float or None, default=None
-        What it costs to ask for the column, where columns have costs.
+        The cost of asking for the column, if costs were given.
     """
 
     column: str
@@ -83,32 +83,32 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Interview:
-    """Twenty questions: `next` asks, `answer` learns, `belief` is what is known, `undo` takes an answer back.
+    """Twenty questions: `next` asks, `answer` records an answer, `belief` has the probabilities, `undo` removes an answer.
 
-    Where columns have costs, the question of largest expected gain per cost comes first, as in Norton (1989).
+    If columns have costs, the question with the largest expected gain per cost comes first, as in Norton (1989).
 
     Parameters
     ----------
     predictor : Predictor
-        The model that is asked.
+        The model.
     sure : float, default=0.99
-        How probable a class must be to be the answer.
+        Probability of a class at which the interview ends.
     costs : dict, optional
-        What it costs to ask for a column, by its name: a laboratory test more than a look. Columns that are not named
-        cost 1; one that costs 0 is asked for first.
+        Cost of asking for a column, by its name: a laboratory test more than a visual inspection. Columns that are not
+        named cost 1; a column that costs 0 is asked for first.
 
     Attributes
     ----------
     belief : dict
-        The probability of each class, by what has been answered.
+        The probability of each class given the answers.
     prediction : object
-        The class that would be answered now.
+        The class that would be predicted now.
     answers : dict
-        What has been answered, by column; None where it is not known.
+        The answers by column; None for an unknown value.
     unasked : tuple of str
-        The columns of text, which are never asked for.
+        Text columns, which are never asked for.
     spent : float
-        What the columns cost that have been answered; their number where none has a cost of its own.
+        Total cost of the answered columns; their number if no costs were given.
 
     Examples
     --------
@@ -124,13 +124,13 @@ class Interview:
 
     def __init__(self, predictor: Predictor, sure: float = SURE, costs: Mapping[str, float] | None = None):
         if predictor.schema.target.classes is None:
-            raise ValueError(f"{predictor.name} predicts numbers: an interview needs classes to tell apart")
+            raise ValueError(f"{predictor.name} predicts numbers; an interview needs a classifier")
         if not 0 < sure <= 1:
             raise ValueError(f"sure={sure!r}: give a probability above 0, at most 1")
         if all(column.kind is Kind.TEXT for column in predictor.schema.columns):
             raise ValueError(
-                f"{predictor.name} reads nothing but text ({predictor.schema.names[0]!r}), and text is not asked for: "
-                "an interview needs columns of levels or numbers"
+                f"{predictor.name} reads only text ({predictor.schema.names[0]!r}), which an interview cannot ask for; "
+                "it needs nominal, ordinal or numeric columns"
             )
         self.sure, self.schema, self._predictor = sure, predictor.schema, predictor
         self.costs = _costs(costs, predictor.schema)
@@ -144,34 +144,34 @@ class Interview:
 
     @property
     def belief(self) -> dict[Any, float]:
-        """The probability of each class, by what has been answered."""
+        """Probability of each class given the answers."""
         return dict(zip(self.schema.classes, self._imagined.belief.tolist(), strict=True))
 
     @property
     def prediction(self) -> Any:
-        """The class that would be answered now."""
+        """The class that would be predicted now."""
         return self.schema.classes[self._imagined.choice]
 
     @property
     def unasked(self) -> tuple[str, ...]:
-        """The columns of text, which are never asked for: no question could offer their answers."""
+        """Text columns, which are never asked for: no question could list their answers."""
         return tuple(column.name for column in self.schema.columns if column.kind is Kind.TEXT)
 
     @property
     def answers(self) -> dict[str, Any]:
-        """What has been answered, by column; None where it is not known."""
+        """Answers by column; None for an unknown value."""
         return {self.schema.columns[column].name: value for column, _, value in self._given}
 
     @property
     def spent(self) -> float:
-        """What the columns cost that have been answered; what is not known has cost nothing."""
+        """Total cost of the answered columns; unknown values cost nothing."""
         return sum(self._cost(column) for column, known, _ in self._given if known is not None)
 
     def next(self) -> Question | None:
-        """The next question, or None where the answer is sure or no question would tell more.
+        """Return the next question, or None if the class is sure or no question is informative.
 
-        A single tree asks for the column of the node where the answers so far lead. Any other model, and a tree whose
-        columns differ in their costs, asks for the column of largest expected gain per cost.
+        A single tree asks for the column of the node that the answers lead to. Any other model, and a tree whose columns
+        differ in their costs, asks for the column with the largest expected gain per cost.
         """
         self._asked = None
         if self._imagined.belief.max() >= self.sure:
@@ -180,15 +180,15 @@ class Interview:
         on_path = [j for j in self._imagined.questions() if j in open_columns]
         candidates = on_path if on_path and not self._costs_differ() else open_columns
         gains = {column: self._imagined.ask(column, open_columns[column]).gain for column in candidates}
-        telling = [column for column, gain in gains.items() if gain >= _NOTHING] or on_path
-        self._asked = max(telling, key=lambda column: (*self._worth(column, gains[column]), -column), default=None)
+        informative = [column for column, gain in gains.items() if gain >= _NOTHING] or on_path
+        self._asked = max(informative, key=lambda column: (*self._worth(column, gains[column]), -column), default=None)
         if self._asked is None:
             return None
         column, cost = self.schema.columns[self._asked], self._cost(self._asked) if self.costs else None
         return Question(column.name, column.kind, self._choices(self._asked), gains[self._asked], column.unit, cost)
 
     def _worth(self, column: int, gain: float) -> tuple[float, float]:
-        """The gain per cost, and the gain among questions that cost nothing."""
+        """Expected gain per cost; questions without a cost are compared by their gain."""
         cost = self._cost(column)
         return (gain / cost if cost else np.inf), gain
 
@@ -199,9 +199,12 @@ class Interview:
         return self.costs.get(self.schema.columns[column].name, 1.0)
 
     def answer(self, value: Answer) -> dict[Any, float]:
-        """Learns the answer to the last question: a level, a number, a range (low, high), or None; gives the belief."""
+        """Record the answer to the last question; return the class probabilities.
+
+        An answer is a level, a number, a range (low, high), or None if the value is unknown.
+        """
         if self._asked is None:
-            raise ValueError("nothing has been asked: call next() first")
+            raise ValueError("no question has been asked; call next() first")
         column = self.schema.columns[self._asked]
         known = _read(column, value)
         self._given = [each for each in self._given if each[0] != self._asked] + [(self._asked, known, value)]
@@ -209,9 +212,9 @@ class Interview:
         return self.belief
 
     def undo(self) -> None:
-        """Takes the last answer back."""
+        """Remove the last answer."""
         if not self._given:
-            raise ValueError("nothing has been answered, so there is nothing to undo")
+            raise ValueError("there is no answer to undo")
         self._given.pop()
         self._imagine()
 
@@ -225,10 +228,10 @@ class Interview:
         )
 
     def _open(self) -> dict[int, np.ndarray]:
-        """The columns that can still be asked for, and in which cells their value lies."""
+        """Columns that can still be asked for, and the cells in which their value may lie."""
         answers = {column: known for column, known, _ in self._given}
-        among = {j: _still_open(cells, answers, j) for j, cells in enumerate(self._cells)}
-        return {j: each for j, each in among.items() if each.sum() > 1}
+        cells_left = {j: _still_open(cells, answers, j) for j, cells in enumerate(self._cells)}
+        return {j: each for j, each in cells_left.items() if each.sum() > 1}
 
     def _choices(self, column: int) -> tuple[Any, ...]:
         cells, described = self._cells[column], self.schema.columns[column]
@@ -245,13 +248,13 @@ class Interview:
 
 
 def class_weights(profile: Profile) -> np.ndarray:
-    """The weight of each class: [n_classes]."""
+    """Weight of each class: [n_classes]."""
     first = profile.columns[0]
     return (first.counts if isinstance(first, Histogram) else first).cells.rounded().sum(axis=0)
 
 
 def _costs(given: Mapping[str, float] | None, schema: Schema) -> dict[str, float]:
-    """What asking for columns costs, checked."""
+    """Validate costs: names of columns and finite, non-negative numbers."""
     for name in given or {}:
         if name not in schema.names:
             raise ValueError(f"costs: {did_you_mean('column', str(name), schema.names)}")
@@ -261,8 +264,8 @@ def _costs(given: Mapping[str, float] | None, schema: Schema) -> dict[str, float
 def _known(predictor: Predictor) -> Profile:
     if predictor.profile is None:
         raise ValueError(
-            f"this {predictor.name} keeps no profile of the rows that it has learnt from; "
-            "give rows with their target: model.interview(frame)"
+            f"this {predictor.name} stores no profile of its training rows; "
+            "pass rows with their target: model.interview(frame)"
         )
     return predictor.profile
 
@@ -277,7 +280,7 @@ def _still_open(cells: AnswerCells, answers: dict[int, Known], column: int) -> n
 
 
 def _read(column: Column, value: Answer) -> Known:
-    """The answer as a code, a number or an interval."""
+    """Answer as a code, a number or an interval."""
     if value is None or value != value:
         return None
     if column.kind is not Kind.NUMERIC:
@@ -285,27 +288,27 @@ def _read(column: Column, value: Answer) -> Known:
             if level == value or str(level) == value:
                 return float(code)
         shown = ", ".join(map(repr, column.levels[:12]))
-        raise ValueError(f"column {column.name!r}: {value!r} is none of its levels; there is {shown}; or None for unknown")
+        raise ValueError(f"column {column.name!r}: {value!r} is not one of its levels: {shown}; use None for unknown")
     if isinstance(value, (tuple, list)):
         return _interval(column, value)
     return _number(column, value)
 
 
 def _number(column: Column, value: Any) -> float:
-    """A number, or a date or time as a person gives it."""
+    """Number, or a date or time as text."""
     try:
         return float(value)
     except (TypeError, ValueError):
         found = number(str(value), column)
     if found != found:
-        what = "time" if column.unit == "clock" else "date" if column.unit else "number"
-        raise ValueError(f"column {column.name!r}: {value!r} is no {what}; give one, a range (low, high), or None")
+        kind = "time" if column.unit == "clock" else "date" if column.unit else "number"
+        raise ValueError(f"column {column.name!r}: {value!r} is not a {kind}; give a {kind}, a range (low, high), or None")
     return found
 
 
 def _interval(column: Column, value: Sequence[float | None]) -> tuple[float, float]:
     if len(value) != 2:
-        raise ValueError(f"column {column.name!r}: {value!r} is no range; give (low, high), None where a side is open")
+        raise ValueError(f"column {column.name!r}: {value!r} is not a range; give (low, high), with None for an open end")
     low = -np.inf if value[0] is None else _number(column, value[0])
     high = np.inf if value[1] is None else _number(column, value[1])
     if not low < high:

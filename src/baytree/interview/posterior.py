@@ -1,11 +1,11 @@
-"""What is believed while some columns are still unknown, of any model but a single tree (`tree_belief`).
+"""Class probabilities while some columns are unknown, for any model but a single tree (`tree_posterior`).
 
-A model with likelihoods of its own (naive Bayes) knows what a missing column means, and is asked with that column missing.
-Any other model is asked about imagined rows: their class is drawn by its share, each column by its distribution in that
-class; an answer takes the place of what was imagined, and rows of classes that rarely answer so lose weight. The more is
-answered, the more alike the rows become, and with every column known there is but one: the model's own answer.
-
-The page does the same in JavaScript (`show/report/templates/scripts/ask.js`), with the same imagined rows.
+A model with likelihoods of its own (naive Bayes) is evaluated with the unknown columns missing. Any other model is evaluated
+on simulated rows: classes by their proportions, each column by its distribution in that class; an answer replaces the
+simulated value, and rows are weighted by the probability of the answer in their class (likelihood weighting). The more
+columns are answered, the more equal the rows become; with every column known, all rows are one, and the result is the
+model's own prediction. The page has the same algorithm in JavaScript (`rendering/page/templates/scripts/ask.js`), with the
+same simulated rows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from baytree.interview.answer_cells import AnswerCells, own_shares, rows_of
 
 Known = float | tuple[float, float] | None
 
-"""An answer: a number or the code of a level, an interval low < x ≤ high, or None where it is not known."""
+"""An answer: a number or the code of a level, an interval low < x ≤ high, or None if it is unknown."""
 
 MOST_IMAGINED, LEAST_IMAGINED = 256, 32
 
-_EVALUATIONS = 20_000  # of the model for one question
+_EVALUATIONS = 20_000  # evaluations of the model per question
 
 
 class QuestionValue(msgspec.Struct, frozen=True):
-    """How much a question tells: bits, and for each cell P(cell) and whether the model takes it as it does the next one."""
+    """Value of a question: expected gain, P(cell), and whether the model distinguishes each cell from the next."""
 
     gain: float
     probability: np.ndarray  # [n_cells]
@@ -36,7 +36,7 @@ class QuestionValue(msgspec.Struct, frozen=True):
 
 
 class SimulatedRows:
-    """The rows that are still possible, and what the model says of them."""
+    """Rows that are consistent with the answers, and the model's predictions for them."""
 
     def __init__(self, predictor: Predictor, cells: tuple[AnswerCells, ...], prior: np.ndarray, answers: dict[int, Known]):
         self.predictor, self.schema = predictor, predictor.schema
@@ -44,29 +44,29 @@ class SimulatedRows:
         self.has_likelihoods, self.cells = own is not None, own or cells
         n = 1 if own else int(np.clip(_EVALUATIONS // max(sum(map(len, cells)), 1), LEAST_IMAGINED, MOST_IMAGINED))
         self.values, self.weight = self._drawn(n, prior)
-        self.factor = np.ones(len(prior))  # of intervals, where the model has likelihoods
+        self.factor = np.ones(len(prior))  # likelihood of interval answers, if the model has likelihoods
         for column, answer in answers.items():
             self._learn(column, answer)
         self.answers = self._answered(self.values)
 
     @property
     def belief(self) -> np.ndarray:
-        """The probability of each class: [n_classes]."""
+        """Probability of each class: [n_classes]."""
         own = self.weight.sum(axis=1)
         return own @ self.answers / own.sum()
 
     @property
     def choice(self) -> int:
-        """The class that the model answers where all rows agree on it, else the most probable one."""
+        """The predicted class if it is the same in all rows, else the most probable one."""
         chosen = np.unique(predict_codes(self.predictor.model, rows_of(self.schema, self.values)))
         return int(chosen[0]) if len(chosen) == 1 and (self.factor == 1).all() else int(np.argmax(self.belief))
 
     def questions(self) -> list[int]:
-        """The columns that the model prescribes as the next question: none, any column may be asked for."""
+        """Columns that the model prescribes as the next question: none, any column may be asked for."""
         return []
 
     def ask(self, column: int, among: np.ndarray) -> QuestionValue:
-        """What is expected of asking for a column whose value lies in these cells: bool [n_cells]."""
+        """Value of asking for a column whose value lies in these cells: bool [n_cells]."""
         cells, n_rows = self.cells[column], len(self.weight)
         places = np.flatnonzero(among)
         values = [np.tile(each, len(places)) for each in self.values]
@@ -76,7 +76,7 @@ class SimulatedRows:
         probability = weight.sum(axis=0) / max(weight.sum(), np.finfo(float).tiny)
         after = np.einsum("sv,vsc->vc", weight, answers) / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)[:, None]
         gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
-        gain = min(gain, entropy(self.belief))  # `after` averages to the belief only as exactly as rows were drawn
+        gain = min(gain, entropy(self.belief))  # `after` averages to the belief only up to sampling error
         like_next = np.abs(answers[1:] - answers[:-1]).max(axis=(1, 2), initial=0.0) <= 1e-12
         return QuestionValue(max(gain, 0.0), probability, like_next)
 
@@ -93,15 +93,15 @@ class SimulatedRows:
         return [self._imagined(j, label, 0) for j in range(len(self.schema))], weight
 
     def _imagined(self, column: int, label: np.ndarray, turn: int, among: np.ndarray | None = None) -> np.ndarray:
-        """A value of each row, by the distribution of the column in the row's class, among these cells."""
+        """Simulated value of each row, from the column's distribution in the row's class, restricted to these cells."""
         cells, n_columns = self.cells[column], len(self.schema)
         if not len(cells):
             return np.full(len(label), np.nan)
-        share = cells.share if among is None else cells.share * among[:, None] + np.finfo(float).tiny * among[:, None]
-        reached = np.cumsum(share, axis=0) / share.sum(axis=0)
+        probability = cells.share if among is None else cells.share * among[:, None] + np.finfo(float).tiny * among[:, None]
+        cumulative = np.cumsum(probability, axis=0) / probability.sum(axis=0)
         rows = np.arange(len(label))
-        chance = uniform((turn * len(label) + rows) * n_columns + column)
-        place = (reached[:, label] <= chance).sum(axis=0).clip(0, len(cells) - 1)
+        draw = uniform((turn * len(label) + rows) * n_columns + column)
+        place = (cumulative[:, label] <= draw).sum(axis=0).clip(0, len(cells) - 1)
         return cells.point[place]
 
     def _learn(self, column: int, answer: Known) -> None:
@@ -119,13 +119,13 @@ class SimulatedRows:
 
     def _learn_interval(self, column: int, low: float, high: float) -> None:
         cells, label = self.cells[column], self.weight.argmax(axis=1)
-        among = cells.within(low, high)
-        share = cells.share[among].sum(axis=0)
+        overlapping = cells.within(low, high)
+        probability = cells.share[overlapping].sum(axis=0)
         if self.has_likelihoods:
-            self.factor = self.factor * share
+            self.factor = self.factor * probability
             return
-        self._weigh(share)
-        inside = self._imagined(column, label, 1 + column, among)
+        self._weigh(probability)
+        inside = self._imagined(column, label, 1 + column, overlapping)
         self.values[column] = np.clip(inside, np.nextafter(low, np.inf), high)
 
     def _weigh(self, share: np.ndarray) -> None:
@@ -140,13 +140,13 @@ class SimulatedRows:
 
 
 def entropy(p: np.ndarray) -> float:
-    """−Σ p log₂ p."""
+    """Entropy −Σ p log₂ p in bits."""
     known = p[p > 0]
     return float(-(known * np.log2(known)).sum())
 
 
 def uniform(place: np.ndarray) -> np.ndarray:
-    """A number between 0 and 1 for each place, as if drawn: the last steps of MurmurHash3, the same in every language."""
+    """Deterministic uniform numbers in [0, 1): the finaliser of MurmurHash3 of each index, identical in every language."""
     x = ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B1)).astype(np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)

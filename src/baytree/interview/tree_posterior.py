@@ -1,15 +1,14 @@
-"""What is believed of a single decision tree while some columns are still unknown, from the tree's own counts.
+"""Class probabilities of a single decision tree while some columns are unknown, from the tree's own counts.
 
-Each leaf starts with the proportion of the training weight that reaches it, so before the first answer the belief is the
+Each leaf starts with the proportion of the training weight that reaches it, so before the first answer the result is the
 class distribution of the root. The path to a leaf restricts some columns to some of their cells. An answer removes the
 leaves that it contradicts and multiplies the weight of the others by P(answer | cells that the path allows), where cells are
-as frequent as among the training rows. A value that is not known follows the tree's rule for missing values: surrogates, the
+as frequent as among the training rows. A value that is unknown follows the tree's rule for missing values: surrogates, the
 branch of missing values, fractions, or a stop at the node.
 
-This is one joint distribution of leaf and cell: the beliefs after each possible answer average to the belief before it, so a
-gain never exceeds the entropy of the belief.
-
-The page does the same in JavaScript (class `TreeInterview` in `show/report/templates/scripts/ask.js`).
+This is one joint distribution of leaf and cell: the probabilities after each possible answer average to those before it, so
+a gain never exceeds the current entropy. The page has the same algorithm in JavaScript (class `TreeInterview` in
+`rendering/page/templates/scripts/ask.js`).
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest
 from baytree.interview.answer_cells import AnswerCells, rows_of
 from baytree.interview.posterior import Known, QuestionValue, entropy
 
-_EMPTY = 1e-12  # of its parent's weight: what a node without training rows counts, so that an answer may lead there
+_EMPTY = 1e-12  # of its parent's weight: assumed weight of a node without training rows, so that an answer may lead there
 
-_SAME = 1e-12  # difference of probabilities below which leaves predict alike
+_SAME = 1e-12  # difference of probabilities below which leaves predict the same
 
-_MOST_INTERVALS = 8  # of a number that are offered; of more, those of the node where the answers lead
+_MOST_INTERVALS = 8  # intervals of a number that are offered; if there are more, those of the node that the answers lead to
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -41,16 +40,16 @@ Allowed = slice | np.ndarray
 
 
 def both(one: Allowed, other: Allowed) -> Allowed:
-    """The cells of a column that are in both sets."""
+    """Intersection of two sets of cells of a column."""
     if isinstance(one, slice):
-        assert isinstance(other, slice)  # of intervals, too
+        assert isinstance(other, slice)  # both are intervals
         start = max(one.start, other.start)
         return slice(start, max(start, min(one.stop, other.stop)))
     return one & other
 
 
 class TreePaths(msgspec.Struct, frozen=True):
-    """A tree as an interview reads it: how each test maps cells to branches, and what the nodes have counted."""
+    """A tree prepared for an interview: how tests map cells to branches, and the statistics of its nodes."""
 
     predictor: Predictor
     nodes: tuple[FormulaNode, ...]
@@ -61,17 +60,17 @@ class TreePaths(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, predictor: Predictor, cells: tuple[AnswerCells, ...], prior: np.ndarray) -> TreePaths | None:
-        """The paths of a model that is a single tree; None for any other."""
+        """Paths of a model that is a single tree; None for any other model."""
         distribution = getattr(predictor.model, "node_distribution", lambda: None)()
         if distribution is None:
             return None
         nodes = predictor.model.formula(predictor.schema).trees[0]
-        shares = prior / max(prior.sum(), _TINY)
-        frequency = tuple(each.share @ shares if len(each) else np.zeros(0) for each in cells)
+        proportions = prior / max(prior.sum(), _TINY)
+        frequency = tuple(each.share @ proportions if len(each) else np.zeros(0) for each in cells)
         return cls(predictor, nodes, cells, frequency, *distribution)
 
     def leads(self, test: FormulaTest, branch: int) -> Allowed:
-        """The cells of the column of a test that lead to a branch; none lead to the branch of missing values."""
+        """Cells of a test's column that lead to a branch; none lead to the branch of missing values."""
         cells = self.cells[test.column]
         if self.has_levels(test.column):
             codes = cells.point.astype(np.int64)
@@ -90,12 +89,12 @@ class TreePaths(msgspec.Struct, frozen=True):
         return np.ones(len(self.cells[column]), bool) if self.has_levels(column) else slice(0, len(self.cells[column]))
 
     def total(self, column: int, allowed: Allowed) -> float:
-        """How frequent these cells are together."""
+        """Total frequency of these cells."""
         return float(self.frequency[column][allowed].sum())
 
 
 class Leaf(msgspec.Struct):
-    """A node where a row may come to rest, with its weight and the cells that its path allows, by column."""
+    """A node in which a row may end, with its weight and the cells that its path allows, by column."""
 
     node: int
     weight: float
@@ -103,7 +102,7 @@ class Leaf(msgspec.Struct):
 
 
 class TreeBelief:
-    """The leaves that are still possible, with the interface of `belief.Imagined`."""
+    """The leaves that are consistent with the answers; same interface as `posterior.SimulatedRows`."""
 
     def __init__(self, paths: TreePaths, answers: dict[int, Known]):
         self.paths, self.cells = paths, paths.cells
@@ -113,7 +112,7 @@ class TreeBelief:
 
     @property
     def belief(self) -> np.ndarray:
-        """The probability of each class: [n_classes]."""
+        """Probability of each class: [n_classes]."""
         if not self._open_columns:
             return self.paths.predictor.model.predict(self._rows([Leaf(0, 1.0, {})]))[0]
         weight = np.array([leaf.weight for leaf in self.leaves])
@@ -121,17 +120,17 @@ class TreeBelief:
 
     @property
     def choice(self) -> int:
-        """The class that the model predicts in every leaf that is still possible, else the most probable one."""
+        """The predicted class if it is the same in every possible leaf, else the most probable one."""
         leaves = self.leaves if self._open_columns else [Leaf(0, 1.0, {})]
         predicted = np.unique(predict_codes(self.paths.predictor.model, self._rows(leaves)))
         return int(predicted[0]) if len(predicted) == 1 else int(np.argmax(self.belief))
 
     def questions(self) -> list[int]:
-        """The columns of the nodes where the answers so far lead; none where the leaves below predict alike."""
+        """Columns of the nodes that the answers lead to; none if all possible leaves predict the same."""
         return [] if np.ptp(self._values(), axis=0).max() <= _SAME else self._open_columns
 
     def ask(self, column: int, among: np.ndarray) -> QuestionValue:
-        """What is expected of asking for a column whose value lies in these cells: bool [n_cells]."""
+        """Value of asking for a column whose value lies in these cells: bool [n_cells]."""
         frequency = np.where(among, self.paths.frequency[column], 0.0)
         mass = np.zeros((len(among), self.paths.value.shape[1]))
         is_edge, known = np.zeros(len(among) + 1, bool), 0.0
@@ -149,14 +148,14 @@ class TreeBelief:
         probability = mass.sum(axis=1) / max(mass.sum(), _TINY)
         after = mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
         gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
-        part = known / sum(leaf.weight for leaf in self.leaves)
+        known_proportion = known / sum(leaf.weight for leaf in self.leaves)
         if is_edge[places[1:]].sum() >= _MOST_INTERVALS:
             is_edge[:] = False
             is_edge[[end for span in self._open_spans(column) for end in (span.start, span.stop)]] = True
-        return QuestionValue(max(gain, 0.0) * part, probability, ~is_edge[places[1:]])
+        return QuestionValue(max(gain, 0.0) * known_proportion, probability, ~is_edge[places[1:]])
 
     def _open_spans(self, column: int) -> list[slice]:
-        """The intervals of a column that the nodes where the answers lead tell apart."""
+        """Intervals of a column that the nodes reached by the answers distinguish."""
         tests = [test for test in self._open_tests if test.column == column]
         spans = [self.paths.leads(test, branch) for test in tests for branch in {*test.branches} - {-1}]
         return [span for span in spans if isinstance(span, slice)]
@@ -167,48 +166,48 @@ class TreeBelief:
 
     @cached_property
     def _open_tests(self) -> list[FormulaTest]:
-        """The tests of the first nodes whose branch the answers do not decide."""
-        found, waiting = [], [0]
-        while waiting:
-            node = self.paths.nodes[waiting.pop()]
+        """Tests of the first nodes whose branch the answers do not determine."""
+        found, stack = [], [0]
+        while stack:
+            node = self.paths.nodes[stack.pop()]
             test, branches = self._route(node, {})
             if test is not None and len(branches) > 1:
                 found.append(test)
             else:
-                waiting += [node.first + branch for branch in branches]
+                stack += [node.first + branch for branch in branches]
         return found
 
     def _values(self) -> np.ndarray:
         return self.paths.value[[leaf.node for leaf in self.leaves]]
 
     def _possible_leaves(self) -> list[Leaf]:
-        found, waiting = [], [Leaf(0, 1.0, {})]
-        while waiting:
-            leaf = waiting.pop()
+        found, stack = [], [Leaf(0, 1.0, {})]
+        while stack:
+            leaf = stack.pop()
             node = self.paths.nodes[leaf.node]
             test, branches = self._route(node, leaf.allowed)
             if not branches:
                 found.append(leaf)
             elif test is None:
                 shares = node.shares if node.missing == SPREAD else (1.0,)
-                parts = zip(branches, shares, strict=True)
-                waiting += [Leaf(node.first + branch, leaf.weight * part, leaf.allowed) for branch, part in parts]
+                fractions = zip(branches, shares, strict=True)
+                stack += [Leaf(node.first + branch, leaf.weight * fraction, leaf.allowed) for branch, fraction in fractions]
             else:
-                waiting += [self._child(leaf, node, test, branch) for branch in branches]
+                stack += [self._child(leaf, node, test, branch) for branch in branches]
                 found += self._rest(leaf, node, test)
         for leaf in found:
             leaf.weight *= self._likelihood(leaf)
         return [leaf for leaf in found if leaf.weight > 0] or found[:1]
 
     def _route(self, node: FormulaNode, allowed: dict[int, Allowed]) -> tuple[FormulaTest | None, list[int]]:
-        """The test that decides, or will once its column is answered, and the branches that are still possible.
+        """The test that decides or will decide once its column is answered, and the branches that are still possible.
 
-        Where every column is answered as not known there is no test, and the rule for missing values names the branches.
-        There is no branch where a row comes to rest.
+        If every column is answered as unknown there is no test, and the rule for missing values determines the branches.
+        There is no branch where a row ends.
         """
         for test in node.tests:
             if test.column in self._answers and test.column not in self._answered:
-                continue  # not known: the next surrogate is asked
+                continue  # unknown: the next surrogate is tested
             inside = self._answered.get(test.column, allowed.get(test.column))
             branches = sorted({*test.branches} - {-1})
             if inside is not None:
@@ -225,7 +224,7 @@ class TreeBelief:
         return self.paths.total(test.column, both(self.paths.leads(test, branch), inside)) > 0
 
     def _child(self, leaf: Leaf, node: FormulaNode, test: FormulaTest, branch: int) -> Leaf:
-        """A child with its part of the weight, and the cells that lead to it."""
+        """Child node with its part of the weight, and the cells that lead to it."""
         reach, child = self.paths.reach, node.first + branch
         leads = self.paths.leads(test, branch)
         allowed = both(leads, leaf.allowed[test.column]) if test.column in leaf.allowed else leads
@@ -233,17 +232,17 @@ class TreeBelief:
         return Leaf(child, leaf.weight * part, {**leaf.allowed, test.column: allowed})
 
     def _rest(self, leaf: Leaf, node: FormulaNode, test: FormulaTest) -> list[Leaf]:
-        """The node itself, where training rows without a value have stopped at it."""
+        """The node itself, if training rows without a value have stopped there."""
         if node.missing != STOP or test.column in self._answers:
             return []
         n_branches = 1 + max(max(each.branches) for each in node.tests)
         below = self.paths.reach[node.first : node.first + n_branches].sum()
-        part = 1 - below / max(self.paths.reach[leaf.node], _TINY)
-        nothing = self.paths.leads(test, n_branches)
-        return [Leaf(leaf.node, leaf.weight * part, {**leaf.allowed, test.column: nothing})] if part > 1e-9 else []
+        fraction = 1 - below / max(self.paths.reach[leaf.node], _TINY)
+        no_cells = self.paths.leads(test, n_branches)
+        return [Leaf(leaf.node, leaf.weight * fraction, {**leaf.allowed, test.column: no_cells})] if fraction > 1e-9 else []
 
     def _likelihood(self, leaf: Leaf) -> float:
-        """P(answers | leaf), the product over the columns that are answered."""
+        """P(answers | leaf): product over the answered columns."""
         product = 1.0
         for column, answered in self._answered.items():
             allowed = leaf.allowed.get(column, self.paths.everything(column))
@@ -253,7 +252,7 @@ class TreeBelief:
         return product
 
     def _answered_cells(self, column: int, answer: float | tuple[float, float]) -> Allowed:
-        """The cells that an answer names."""
+        """Cells that are consistent with an answer."""
         cells = self.cells[column]
         if self.paths.has_levels(column):
             return cells.point == answer
@@ -264,7 +263,7 @@ class TreeBelief:
         return slice(int(places[0]), int(places[-1]) + 1)
 
     def _rows(self, leaves: list[Leaf]) -> Any:
-        """A row for each leaf: the answers, a value that its path allows where there is none, else missing."""
+        """One row per leaf: the answers, a value that the leaf's path allows for unanswered columns, else missing."""
         columns = self.paths.predictor.schema.columns
         rows = np.array([[self._value_of(j, leaf) for j in range(len(columns))] for leaf in leaves])
         is_level = np.array([column.kind is not Kind.NUMERIC for column in columns])

@@ -1,1 +1,1 @@
-"""Linear models on raw tables: discriminant analysis from one additive statistic, and logistic regression."""
+"""Linear models for raw tables: discriminant analysis, logistic regression, linear regression and MARS."""

@@ -1,4 +1,8 @@
-"""The table of coefficients: estimates in original units and, for unpenalised fits, how sure they are (Wald)."""
+"""Coefficient tables of linear models: estimates in original units with Wald standard errors, z, p and confidence intervals.
+
+`coefficient_table` builds the table of a classifier; `regression/model.py` has the one with Student's t. Standard errors
+exist only for unpenalised fits. `FeatureTable` is the base class of all tables with one row per feature.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class FeatureTable(msgspec.Struct, frozen=True):
-    """A line per feature; a frame on demand."""
+    """One record per feature; iterable, and convertible to dicts or a data frame."""
 
-    rows: tuple[Any, ...]  # records of one kind
-    references: tuple[tuple[str, str], ...] = ()  # the level of each nominal column that is the zero of the others
+    rows: tuple[Any, ...]  # records of one type
+    references: tuple[tuple[str, str], ...] = ()  # (column, reference level) of each nominal column
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -32,21 +36,21 @@ class FeatureTable(msgspec.Struct, frozen=True):
         return iter(self.rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict per line."""
+        """One dict per row."""
         return [msgspec.structs.asdict(row) for row in self.rows]
 
     def to_frame(self) -> Any:
-        """A data frame of the library that is in use."""
+        """A data frame of the library in use."""
         return frame_of({name: [getattr(row, name) for row in self] for name in self.rows[0].__struct_fields__})
 
 
 class CoefficientTable(FeatureTable, frozen=True):
-    """The coefficients of a linear model; prints as a table."""
+    """Coefficients of a linear classifier; prints as a table."""
 
-    base: object = None  # the class that all others are compared with, where there is one
+    base: object = None  # baseline class of the log-odds, if there is one
 
     def summary(self, title: str, target: str, axes: tuple[float, ...] = ()) -> LinearSummary:
-        """The table as a record whose classes are their names."""
+        """The table as a `LinearSummary`, with class labels as strings."""
         rows = tuple(msgspec.structs.replace(row, label=str(row.label)) for row in self.rows)
         base = None if self.base is None else str(self.base)
         return LinearSummary(title, target, rows, base, self.references, axes)
@@ -58,7 +62,11 @@ class CoefficientTable(FeatureTable, frozen=True):
 def coefficient_table(
     model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95, is_bound: np.ndarray | None = None
 ) -> CoefficientTable:
-    """The table of a linear model's coefficients, the intercept of each class first; `is_bound` [p]: 0 by a bound."""
+    """Coefficient table of a linear model, with the intercept of each class first.
+
+    `covariance` is that of the coefficients in standard units, or empty. `is_bound` (bool [n_features]) flags coefficients
+    that are 0 because of a sign constraint.
+    """
     classes = schema.classes
     names = ["(intercept)", *model.design.names(schema.columns)]
     columns = ["", *(schema.columns[j].name for j in model.design.source)]
@@ -71,18 +79,18 @@ def coefficient_table(
         for f in range(len(names))
     ]
     if is_bound is not None and is_bound.any():
-        bound = np.tile(np.append(False, is_bound), len(labels))
-        rows = [msgspec.structs.replace(row, is_bound=bool(at)) for row, at in zip(rows, bound, strict=True)]
+        bound_flags = np.tile(np.append(False, is_bound), len(labels))
+        rows = [msgspec.structs.replace(row, is_bound=bool(at)) for row, at in zip(rows, bound_flags, strict=True)]
     return CoefficientTable(tuple(rows), references_of(model, schema), base)
 
 
 def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, object]:
-    """Coefficients with the intercept first, in original and in standard units, and the class they compare with.
+    """Coefficients (intercept first) in original units, the same in standard units, and the baseline class.
 
-    With errors, the coefficients of three or more classes compare each with the first, as their errors do.
+    If a multinomial model has standard errors, its coefficients are differences from the first class, as the errors are.
     """
-    raw, start = model.in_original_units()
-    estimate = np.column_stack([start, raw])
+    raw_coefficient, intercept = model.in_original_units()
+    estimate = np.column_stack([intercept, raw_coefficient])
     importance = np.column_stack([model.intercept, model.weight])
     if model.link == "sigmoid":
         return estimate, importance, classes[0]
@@ -92,7 +100,7 @@ def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np
 
 
 def standard_errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Standard errors in original units, the intercept first; NaN where there are none. [n_scores, p + 1]"""
+    """Standard errors in original units, intercept first; NaN without a covariance. float64 [n_scores, n_features + 1]"""
     if not covariance.size:
         return np.full(shape, np.nan)
     design, q = model.design, shape[1]
@@ -100,7 +108,7 @@ def standard_errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int
     to_raw[0, -1] = 1.0
     to_raw[0, : design.n_dense] = -design.centre / design.scale[: design.n_dense]
     with np.errstate(over="ignore"):
-        to_raw[1:, :-1] = np.diag(np.minimum(1 / design.scale, 1e150))  # squares of errors must be doubles
+        to_raw[1:, :-1] = np.diag(np.minimum(1 / design.scale, 1e150))  # squared errors must not overflow
     blocks = [covariance[c * q : (c + 1) * q, c * q : (c + 1) * q] for c in range(shape[0])]
     variance = np.array([np.einsum("ij,jk,ik->i", to_raw, block, to_raw) for block in blocks])
     return np.sqrt(np.maximum(variance, 0.0))
@@ -114,18 +122,18 @@ def _line(
     if not error > 0:
         return line
     z = float(estimate / error)
-    reach = NormalDist().inv_cdf((1 + level) / 2) * float(error)
+    half_width = NormalDist().inv_cdf((1 + level) / 2) * float(error)
     return msgspec.structs.replace(
         line,
         standard_error=float(error),
         z=z,
         p=math.erfc(abs(z) / math.sqrt(2)),
-        interval=(float(estimate) - reach, float(estimate) + reach),
+        interval=(float(estimate) - half_width, float(estimate) + half_width),
     )
 
 
 def references_of(model: LinearModel, schema: Schema) -> tuple[tuple[str, str], ...]:
-    """The level of each nominal column that is the zero of the others."""
+    """(column, reference level) of each nominal column that has a reference level."""
     return tuple(
         (schema.columns[j].name, schema.columns[j].show(int(level)))
         for j, level in enumerate(model.design.reference)

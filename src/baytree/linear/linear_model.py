@@ -1,6 +1,8 @@
-"""Linear scores of a design's features, which linear and logistic regression and linear discriminant analysis share.
+"""`LinearModel`: linear scores over a `Design`, with a link. Shared by linear and logistic regression and linear
+discriminant analysis.
 
-Explanations of linear models: what each column adds to the score of each class, or to the number.
+Scores are intercept + features @ weight; the link turns them into probabilities or a number. `explain_linear` builds
+explanations: the contribution of each column to each score.
 """
 
 from __future__ import annotations
@@ -18,15 +20,14 @@ from baytree.linear.design.feature_layout import check_floats
 
 Link = Literal["softmax", "sigmoid", "ovr", "identity"]
 
-LOG_ZERO = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
+LOG_ZERO = -1e300  # log of a zero prior, finite so that sums and explanations remain finite
 
 
 class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear"):
-    """Scores that are linear in the design's features: intercept + features @ weight.
+    """Linear scores intercept + features @ weight, and a link.
 
-    `softmax`: one score per class. `sigmoid`: one score, for the second of two classes against the first.
-    `ovr`: one score per class against the rest, the probabilities brought to sum 1. `identity`: one score, the number that
-    is predicted.
+    `softmax`: one score per class. `sigmoid`: one score, the log-odds of the second of two classes. `ovr`: one score per
+    class against the rest; the sigmoids are normalised to sum 1. `identity`: one score, the predicted number.
     """
 
     design: Design
@@ -39,41 +40,41 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         if self.weight.shape != (len(self.intercept), len(self.design)) or len(self.intercept) < 1:
             raise ValueError("linear model: weight must be [n_scores, n_features], intercept [n_scores]")
         if self.link in ("sigmoid", "identity") and len(self.intercept) != 1:
-            raise ValueError(f"linear model: a {self.link} has one score")
+            raise ValueError(f"linear model: link {self.link!r} needs exactly one score")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless features and scores fit a schema."""
+        """Raise ValueError unless features and scores fit the schema."""
         self.design.check(schema)
         if self.n_classes != len(schema.classes):
-            raise ValueError("linear model: another number of classes than in the schema")
+            raise ValueError("linear model: the number of classes differs from the schema")
 
     @property
     def n_classes(self) -> int:
-        """The number of classes; 0 where the score is the answer."""
+        """Number of classes; 0 for a regression (identity link)."""
         return {"sigmoid": 2, "identity": 0}.get(self.link, len(self.intercept))
 
     def scores(self, table: Table) -> np.ndarray:
-        """The linear score of each class; of the first of two classes, 0. [n_rows, n_classes]"""
+        """Linear score of each class; 0 for the first class if the link is sigmoid. float64 [n_rows, n_classes]"""
         return self._per_class(self.intercept + self.design.scores(table, self.weight.T))
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class, or the number. [n_rows, n_outputs]"""
+        """Probability of each class, or the predicted number. float64 [n_rows, n_outputs]"""
         scores = self.scores(table)
         if self.link == "identity":
             return scores
         return shares_of_sigmoids(scores) if self.link == "ovr" else softmax(scores)
 
     def effects(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """Start and the effect of each column: scores = start + effects.sum over columns.
+        """Intercepts [n_classes] and the effect of each column [n_rows, n_columns, n_classes].
 
-        [n_classes], [n_rows, n_columns, n_classes]
+        scores = intercepts + effects.sum(axis=1)
         """
         return self._per_class(self.intercept), self._per_class(self.design.effects(table, self.weight.T))
 
     def in_original_units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and intercepts for features that are neither centred nor scaled.
+        """Coefficients [n_scores, n_features] and intercepts [n_scores] for features that are neither centred nor scaled.
 
-        A coefficient of a column smaller than 1e-308 may be no double; the largest one stands for it.
+        A coefficient that would overflow (scale below about 1e-308) is clipped to the largest double.
         """
         design, largest = self.design, np.finfo(np.float64).max
         with np.errstate(over="ignore"):
@@ -88,12 +89,12 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
 
 def shares_of_sigmoids(scores: np.ndarray) -> np.ndarray:
-    """sigmoid(scores) brought to sum 1 in each row; taken from logs, so that no row sums to 0."""
+    """sigmoid(scores) normalised to sum 1 per row, computed from logs so that no row sums to 0."""
     return softmax(-np.logaddexp(0.0, -scores))
 
 
 def explain_linear(table: Table, start: np.ndarray, effects: np.ndarray, answers: np.ndarray) -> list[Explanation]:
-    """One explanation per row: what each column adds to the score of each class, or to the number."""
+    """One explanation per row: the contribution of each column to the score of each class, or to the number."""
     shown, target = _shown(table), table.schema.target
     names = [column.name for column in table.schema.columns]
     classes, unit = ((target.name,), "number") if target.classes is None else (target.classes, "log-odds")
@@ -119,4 +120,4 @@ def _shown(table: Table) -> list[list[str]]:
 
 def _words_in(tokens: Tokens) -> list[str]:
     length = np.diff(tokens.start)
-    return ["missing" if gone else f"{n} words" for n, gone in zip(length, tokens.missing, strict=True)]
+    return ["missing" if is_missing else f"{n} words" for n, is_missing in zip(length, tokens.missing, strict=True)]

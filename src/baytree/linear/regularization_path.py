@@ -1,6 +1,7 @@
-"""Coefficients along a path of penalties, from the strongest to the weakest.
+"""Regularization path: coefficients at each penalty strength λ, and the choice of λ by held-out loss.
 
-The held-out loss along a path of penalties, and the strengths that it speaks for.
+`path_of` collects the models of a path in original units. `choose` finds the λ of minimum mean held-out loss and the
+strongest penalty within one standard error of it (the one-standard-error rule, Breiman et al. 1984).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from baytree.linear.linear_model import LinearModel
 
 
 class RegularizationPath(msgspec.Struct, frozen=True):
-    """Coefficients along a falling strength of the penalty."""
+    """Coefficients at decreasing penalty strengths."""
 
     lambdas: np.ndarray  # [n], falling
     Cs: np.ndarray  # [n], 1 / (n · λ)
@@ -23,12 +24,12 @@ class RegularizationPath(msgspec.Struct, frozen=True):
 
     @property
     def n_kept(self) -> np.ndarray:
-        """How many features have a coefficient that is not 0. [n]"""
+        """Number of features with a non-zero coefficient at each λ. int [n]"""
         return (self.coef != 0).any(axis=1).sum(axis=1)
 
 
 def path_of(lambdas: np.ndarray, total: float, models: list[LinearModel], names: list[str]) -> RegularizationPath:
-    """What the models along a path say in original units."""
+    """Regularization path of the models fitted at `lambdas`; `total` is the sum of the weights, used for C = 1 / (n · λ)."""
     raw = [model.in_original_units() for model in models]
     return RegularizationPath(
         np.asarray(lambdas, np.float64),
@@ -41,21 +42,25 @@ def path_of(lambdas: np.ndarray, total: float, models: list[LinearModel], names:
 
 
 class HeldOutLossCurve(msgspec.Struct, frozen=True):
-    """The held-out loss at each strength: mean over folds, its standard error, and the choices that follow."""
+    """Held-out loss at each λ: mean over folds, its standard error, and the chosen indices."""
 
     lambdas: np.ndarray  # [n], falling
-    fold_loss: np.ndarray  # [n_folds, n], of the rows that each fold holds out
+    fold_loss: np.ndarray  # mean loss of the rows that the fold holds out
     mean: np.ndarray  # [n]
     error: np.ndarray  # [n]
-    best: int  # least mean loss
-    one_se: int  # strongest penalty within one standard error of the best
+    best: int  # index of the minimum mean loss
+    one_se: int  # index of the strongest penalty within one standard error of the best
 
 
 def choose(lambdas: np.ndarray, fold_loss: np.ndarray, weight: np.ndarray) -> HeldOutLossCurve:
-    """The curve and its two choices: the least loss, and the strongest penalty within one standard error of it."""
-    share = weight / weight.sum()
-    mean = share @ fold_loss
-    spread = share @ np.square(fold_loss - mean)
-    error = np.sqrt(spread / max(len(fold_loss) - 1, 1))
+    """Loss curve with the λ of minimum mean loss and the strongest λ within one standard error of it. Folds count by their
+    weight.
+    """
+    fold_weight = weight / weight.sum()
+    mean = fold_weight @ fold_loss
+    variance = fold_weight @ np.square(fold_loss - mean)
+    standard_error = np.sqrt(variance / max(len(fold_loss) - 1, 1))
     best = int(np.argmin(mean))
-    return HeldOutLossCurve(lambdas, fold_loss, mean, error, best, int(np.argmax(mean <= mean[best] + error[best])))
+    return HeldOutLossCurve(
+        lambdas, fold_loss, mean, standard_error, best, int(np.argmax(mean <= mean[best] + standard_error[best]))
+    )

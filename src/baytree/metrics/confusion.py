@@ -1,7 +1,4 @@
-"""How often each class was taken for each: counts that add up over parts, and the scores read off them.
-
-What answers cost: the class of least expected cost held against the truth, as counts that add up over parts.
-"""
+"""Confusion matrix, probability scores and expected cost of a classifier, as exact sums that are additive over parts."""
 
 from __future__ import annotations
 
@@ -23,18 +20,18 @@ BINS = 10  # of predicted probabilities, of equal width
 
 
 class Confusion(msgspec.Struct, frozen=True, dict=True):
-    """What was answered for rows of known classes: sums without rounding, so those of parts are those of the whole."""
+    """Exact sums over rows of known class, from which all classification metrics are computed; additive over parts."""
 
     n_rows: int
-    cells: ExactSum  # [n_classes, n_classes]: weights by class and by the class answered
-    losses: ExactSum  # [2, 1]: of log losses and of Brier scores
+    cells: ExactSum  # [n_classes, n_classes]: weights by true and by predicted class
+    losses: ExactSum  # [2, 1]: sums of log losses and of Brier scores
     bin_rows: np.ndarray  # int64 [BINS]
-    bins: ExactSum  # [3 · BINS, 1]: weights, predicted probabilities, and what happened
+    bins: ExactSum  # [3 · BINS, 1]: sums of weights, predicted probabilities and outcomes
     chances: tuple[
         WeightedProbabilities, ...
-    ]  # of each class that has a curve: its probability where it is true (1) and where not (0)
-    n_unlabelled: int = 0  # rows that were passed over
-    priced: ExpectedCost | None = None  # where mistakes have costs
+    ]  # for each class with a ROC curve: weights of its probability where it is true (1) and where not (0)
+    n_unlabelled: int = 0  # rows that were skipped
+    priced: ExpectedCost | None = None  # if costs are given
 
     @classmethod
     def of(
@@ -45,19 +42,19 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
         weight: np.ndarray | None = None,
         costs: np.ndarray | None = None,
     ) -> Self:
-        """Of rows: the codes of their classes and of their answers, and [n_rows, n_classes]."""
+        """Sums over rows, from codes of true and predicted classes [n_rows] and probabilities [n_rows, n_classes]."""
         n_classes = probability.shape[1]
         cells = Counts.of(truth.astype(np.int32), answer.astype(np.int32), weight, n_classes, n_classes).cells
         losses = [metrics.log_losses(truth, probability), metrics.brier_scores(truth, probability)]
         predicted, happened = metrics.calibration_inputs(truth, answer, probability)
-        place = metrics.bins_of(predicted, BINS)
+        bin_index = metrics.bins_of(predicted, BINS)
         sums = [np.ones(len(truth)), predicted, happened.astype(float)]
         return cls(
             len(truth),
             cells.take(np.arange(1, n_classes + 1)),
             _totals(losses, np.zeros(len(truth), np.int64), 1, weight),
-            np.bincount(place, minlength=BINS),
-            _totals(sums, place, BINS, weight),
+            np.bincount(bin_index, minlength=BINS),
+            _totals(sums, bin_index, BINS, weight),
             tuple(
                 WeightedProbabilities.of(probability[:, c], truth == c, weight, 2) for c in metrics.with_curves(n_classes)
             ),
@@ -66,7 +63,7 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
 
     @classmethod
     def none(cls, n_classes: int, n_unlabelled: int = 0, costs: np.ndarray | None = None) -> Self:
-        """Of no row."""
+        """Sums over no rows."""
         empty = cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, n_classes)), None, costs)
         return msgspec.structs.replace(empty, n_unlabelled=n_unlabelled)
 
@@ -84,44 +81,44 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Weights by class and by the class answered: [n_classes, n_classes]; whole numbers where rows are counted."""
+        """Confusion matrix (rows: true, columns: predicted): [n_classes, n_classes]; integers if rows are unweighted."""
         weights = self.cells.rounded()
-        is_of_rows = weights.sum() == self.n_rows and bool((weights == np.floor(weights)).all())
-        return weights.astype(np.int64) if is_of_rows else weights
+        is_unweighted = weights.sum() == self.n_rows and bool((weights == np.floor(weights)).all())
+        return weights.astype(np.int64) if is_unweighted else weights
 
     @property
     def log_loss(self) -> float:
-        """The mean of −log of the probability of what came true."""
+        """Mean of −log of the probability of the true class."""
         return float(self.losses.rounded()[0, 0] / self.counts.sum())
 
     @property
     def brier_score(self) -> float:
-        """The mean squared error of the probabilities."""
+        """Mean squared error of the probabilities."""
         return float(self.losses.rounded()[1, 0] / self.counts.sum())
 
     @property
     def area(self) -> float:
-        """The area under the ROC curve; of more than two classes the mean over each against the rest."""
+        """Area under the ROC curve; for more than two classes the mean of one-versus-rest areas."""
         return metrics.mean_area([metrics.area_of_counts(*chances.weights().T[::-1]) for chances in self.chances])
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95% interval of the accuracy."""
-        n, share, z = self.n_rows, metrics.accuracy(self.counts), 1.959963984540054
-        centre, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        """Wilson's 95% confidence interval of the accuracy."""
+        n, accuracy, z = self.n_rows, metrics.accuracy(self.counts), 1.959963984540054
+        centre, half = accuracy + z * z / (2 * n), z * np.sqrt(accuracy * (1 - accuracy) / n + z * z / (4 * n * n))
         return float((centre - half) / (1 + z * z / n)), float((centre + half) / (1 + z * z / n))
 
     @property
     def calibration(self) -> dict[str, np.ndarray]:
-        """Predicted probabilities, in bins of equal width, against what happened."""
+        """Mean predicted probability and observed frequency, in bins of equal width."""
         used = self.bin_rows > 0
         weight, predicted, happened = self.bins.rounded()[:, 0].reshape(3, BINS)[:, used]
         return {"predicted": predicted / weight, "observed": happened / weight, "rows": self.bin_rows[used]}
 
     @property
     def scores(self) -> dict[str, float]:
-        """Every metric of classes, by its name."""
-        found: dict[str, Any] = {
+        """All classification metrics by name."""
+        values: dict[str, Any] = {
             "accuracy": metrics.accuracy(self.counts),
             "balanced accuracy": metrics.balanced_accuracy(self.counts),
             "log loss": self.log_loss,
@@ -131,10 +128,10 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
             "MCC": metrics.matthews(self.counts),
         }
         priced = {} if self.priced is None else {"expected cost": self.priced.expected}
-        return {metric: found[metric] for metric in metrics.CLASSIFICATION} | priced
+        return {metric: values[metric] for metric in metrics.CLASSIFICATION} | priced
 
     def decision_curve(self, code: int, label: object, threshold: np.ndarray) -> DecisionCurve:
-        """The net benefit of acting on a class; of two, the first is as probable as the second is not."""
+        """Decision curve for a class. With two classes, the probability of the first is one minus that of the second."""
         curves = metrics.with_curves(len(self.counts))
         if code in curves:
             chances = self.chances[curves.index(code)]
@@ -144,47 +141,47 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
 
 
 def _totals(values: Sequence[np.ndarray], place: np.ndarray, n_places: int, weight: np.ndarray | None) -> ExactSum:
-    """The sum of each of these over the rows of each place: [n_values · n_places, 1]."""
-    each = [np.ascontiguousarray(value if weight is None else value * weight, np.float64) for value in values]
-    code = np.concatenate([place + k * n_places for k in range(len(each))]).astype(np.int32)
-    cells = Counts.of(code, np.zeros(len(code), np.int32), np.concatenate(each), n_places * len(each), 1).cells
-    return cells.take(np.arange(1, n_places * len(each) + 1))
+    """Sum of each array over the rows of each index: [n_values · n_places, 1]."""
+    weighted = [np.ascontiguousarray(value if weight is None else value * weight, np.float64) for value in values]
+    code = np.concatenate([place + k * n_places for k in range(len(weighted))]).astype(np.int32)
+    cells = Counts.of(code, np.zeros(len(code), np.int32), np.concatenate(weighted), n_places * len(weighted), 1).cells
+    return cells.take(np.arange(1, n_places * len(weighted) + 1))
 
 
 def by_class(counts: np.ndarray, classes: Sequence[str]) -> str:
-    """A line per class: its rows, precision, recall and F1."""
-    scores = [_shown(score(counts)) for score in (metrics.precision, metrics.recall, metrics.f1)]
-    rows = zip(classes, map(_count, counts.sum(axis=1).tolist()), *scores, strict=True)
+    """Text table with one line per class: rows, precision, recall and F1."""
+    scores = [_formatted(score(counts)) for score in (metrics.precision, metrics.recall, metrics.f1)]
+    rows = zip(classes, map(_formatted_count, counts.sum(axis=1).tolist()), *scores, strict=True)
     return aligned(["class", "rows", "precision", "recall", "F1"], rows)
 
 
 def cells(counts: np.ndarray, classes: Sequence[str], corner: str) -> str:
-    """A line per class: how often it was answered as each class."""
-    names = list(map(escaped, classes))
-    rows = [[name, *map(_count, row)] for name, row in zip(names, counts.tolist(), strict=True)]
-    return aligned([corner, *names], rows)
+    """Text of the confusion matrix, one line per true class."""
+    escaped_names = list(map(escaped, classes))
+    rows = [[name, *map(_formatted_count, row)] for name, row in zip(escaped_names, counts.tolist(), strict=True)]
+    return aligned([corner, *escaped_names], rows)
 
 
-def _shown(scores: np.ndarray) -> list[str]:
+def _formatted(scores: np.ndarray) -> list[str]:
     return ["–" if np.isnan(score) else f"{score:.4f}" for score in scores]
 
 
-def _count(rows: float) -> str:
-    """A number of rows, or their weight."""
+def _formatted_count(rows: float) -> str:
+    """Number of rows, or their weight."""
     return f"{rows:,}" if isinstance(rows, int) else f"{rows:,.6g}"
 
 
 class ExpectedCost(msgspec.Struct, frozen=True):
-    """Rows by their class and by the class of least expected cost, without rounding: parts add up to the whole."""
+    """Exact weights by true class and by the class of minimum expected cost; additive over parts."""
 
-    costs: np.ndarray  # [n_classes, n_classes]: of answering the second class where the first is true
-    cells: ExactSum  # [n_classes, n_classes]: weights by class and by the class of least expected cost
+    costs: np.ndarray  # [n_classes, n_classes]: cost of predicting the second class where the first is true
+    cells: ExactSum  # [n_classes, n_classes]: weights by true class and by the class of minimum expected cost
 
     @classmethod
     def of(cls, truth: np.ndarray, probability: np.ndarray, weight: np.ndarray | None, costs: np.ndarray) -> Self:
-        """Of rows: the codes of their classes, and [n_rows, n_classes]."""
-        answer = metrics.min_expected_cost_class(probability, costs)
-        cells = Counts.of(truth.astype(np.int32), answer.astype(np.int32), weight, len(costs), len(costs)).cells
+        """Sums over rows, from codes of true classes [n_rows] and probabilities [n_rows, n_classes]."""
+        predicted = metrics.min_expected_cost_class(probability, costs)
+        cells = Counts.of(truth.astype(np.int32), predicted.astype(np.int32), weight, len(costs), len(costs)).cells
         return cls(costs, cells.take(np.arange(1, len(costs) + 1)))
 
     def __add__(self, other: Self) -> Self:
@@ -192,14 +189,14 @@ class ExpectedCost(msgspec.Struct, frozen=True):
 
     @property
     def expected(self) -> float:
-        """What a row costs on average where the class of least expected cost is answered."""
+        """Mean cost per row if the class of minimum expected cost is predicted."""
         return self.of_answers(self.cells.rounded())
 
     def of_answers(self, counts: np.ndarray) -> float:
-        """What a row costs on average, of weights by class and by the class answered."""
+        """Mean cost per row of a confusion matrix of weights."""
         return float((counts * self.costs).sum() / counts.sum())
 
     def of_one_answer(self, counts: np.ndarray) -> tuple[int, float]:
-        """The class that costs least where every row gets the same answer, and what a row costs then."""
+        """Class with the lowest cost if it is predicted for every row, and that mean cost."""
         cost = counts.sum(axis=1) @ self.costs / counts.sum()
         return int(cost.argmin()), float(cost.min())

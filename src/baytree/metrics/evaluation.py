@@ -1,6 +1,7 @@
-"""How well a fitted model answers for a table in memory, on disk, on Dask or on Spark: statistics that add up over parts.
+"""Evaluation of a fitted model on rows with a known target, in memory or remote.
 
-Answers of a fitted model held against what is true of rows: statistics of a frame, or of a batch, that add up.
+`evaluate_rows` computes an additive statistic (`Confusion` or `Residuals`) of one frame or batch; `evaluate` adds it up over
+the table and returns an `Evaluation`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class FittedEstimator(Protocol):
-    """A fitted estimator."""
+    """Fitted estimator."""
 
     @property
     def _predictor(self) -> Predictor: ...
@@ -42,22 +43,22 @@ class FittedEstimator(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TextResult):
-    """How well a model answered for a table. Prints its scores, classes and confusions.
+    """Quality of a model's predictions for a table. Prints scores, per-class metrics and the confusion matrix.
 
     Attributes
     ----------
     name : str
-        The name of the model.
+        Name of the model.
     target : str
-        What was predicted.
+        Name of the target.
     classes : tuple
-        The classes; none where the target is a number.
+        Classes; empty for a numeric target.
     n_rows : int
-        How many rows were answered for: those with a known target and a weight that is not 0.
+        Number of rows with a known target and a nonzero weight.
     scores : dict
-        Every metric by its name, such as ``scores["AUC"]``: the names are those of `cross_validate`.
+        All metrics by name, such as ``scores["AUC"]``; the names are those of `cross_validate`.
     confusion : ndarray of shape (n_classes, n_classes)
-        The rows, or their weights, by their class (first axis) and the class answered.
+        Confusion matrix of rows or weights: true class (first axis), predicted class (second axis).
     """
 
     name: str
@@ -67,35 +68,35 @@ class Evaluation(TextResult):
 
     @property
     def n_rows(self) -> int:
-        """How many rows were answered for."""
+        """Number of evaluated rows."""
         return self.counted.n_rows
 
     @property
     def scores(self) -> dict[str, float]:
-        """Every metric by its name."""
+        """All metrics by name."""
         return self.counted.scores
 
     @property
     def confusion(self) -> np.ndarray:
-        """Rows, or their weights, by their class (first axis) and the class answered (second axis)."""
+        """Confusion matrix of rows or weights: true class (first axis), predicted class (second axis)."""
         return self._of_classes.counts
 
     def calibration(self) -> dict[str, np.ndarray]:
-        """Predicted probabilities, in ten bins of equal width, against what happened.
+        """Calibration curve: mean predicted probability and observed frequency in ten bins of equal width.
 
-        Of two classes the probability of the second is looked at; of more, that of the class that was answered.
+        For two classes, of the probability of the second; for more, of the probability of the predicted class.
         """
         return self._of_classes.calibration
 
     def decision_curve(self, label: object = None, thresholds: ArrayLike | None = None) -> DecisionCurve:
-        """The net benefit of acting on rows by the probability of a class (Vickers and Elkin 2006).
+        """Net benefit of acting on rows by the probability of a class (Vickers and Elkin 2006).
 
         Parameters
         ----------
         label : object, optional
-            The class that an act is meant for: of two classes the second where none is named.
+            Class that the action is meant for; by default the second of two classes.
         thresholds : array-like, optional
-            The probabilities from which on one acts, above 0 and below 1; every hundredth by default.
+            Probabilities from which on rows are acted on, above 0 and below 1; by default 0.01, 0.02, …, 0.99.
         """
         counted, label = self._of_classes, self._act_on(label)
         return counted.decision_curve(self.classes.index(label), label, _thresholds(thresholds))
@@ -109,11 +110,11 @@ class Evaluation(TextResult):
         return found
 
     def to_frame(self) -> Any:
-        """A data frame, one row per metric."""
+        """Data frame with one row per metric."""
         return frame_of({"metric": list(self.scores), "score": list(self.scores.values())})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The calibration curve; needs matplotlib."""
+        """Plot the calibration curve; needs matplotlib."""
         from baytree.rendering.plots.charts import calibration
 
         points = self.calibration()
@@ -125,7 +126,9 @@ class Evaluation(TextResult):
     @property
     def _of_classes(self) -> Confusion:
         if not isinstance(self.counted, Confusion):
-            raise ValueError(f"{self.name} predicts numbers: they have no confusion and no calibration; look at `scores`")
+            raise ValueError(
+                f"{self.name} predicts numbers, which have no confusion matrix and no calibration; use `scores`"
+            )
         return self.counted
 
 
@@ -137,31 +140,31 @@ def evaluate(
     sample_weight: WeightsLike = None,
     costs: CostsLike = None,
 ) -> Evaluation:
-    """How well a fitted model answers for rows whose target is known.
+    """Evaluate a fitted model on rows whose target is known.
 
-    Rows that the model has learnt from make it look better than it is: give others. All scores come from sums that add up
-    over the parts of a table, without rounding: they are the same from memory, from disk, from Dask and from Spark. Of more
-    than 65,536 different probabilities, the area under the curve takes the first nine bits of each (of what it lacks of 1,
-    where that is less), and the median of as many different errors their first twelve.
+    Use rows that were not in the training data, otherwise the scores are optimistic. All scores come from exact sums that
+    add up over the parts of a table, so they are the same from memory, from disk, from Dask and from Spark. Of more than
+    65,536 different probabilities, the area under the curve uses the first nine bits of each (of its distance from 1, if
+    that is smaller); the median error uses the first twelve bits of as many different errors.
 
     Parameters
     ----------
     model : estimator
-        A fitted model of this library.
+        Fitted model of this library.
     frame : data frame, dict of columns, array, `baytree.scan`, Dask or Spark frame
-        The rows, wherever they are.
+        Rows, in memory or remote.
     target : str or array, optional
-        The name of the target column, or the labels; the model's own target by default.
+        Name of the target column, or the labels; by default the target of the model.
     sample_weight : array or str, optional
-        What each row counts for, or the name of the column that says so.
+        Weight of each row, or the name of the weight column.
     costs : matrix or dict of dicts, optional
-        What predicting one class costs when another is true, as in trees. The expected cost is that of answering the class
-        of least expected cost, by the probabilities of the model.
+        Cost of predicting one class when another is true, as in trees. The expected cost is that of predicting the class
+        of minimum expected cost, by the probabilities of the model.
 
     Returns
     -------
     Evaluation
-        Prints as a table; `scores`, `confusion`, `calibration`, `decision_curve` and `to_frame` have the numbers.
+        Prints as a table; use `scores`, `confusion`, `calibration`, `decision_curve` and `to_frame` for the numbers.
 
     Examples
     --------
@@ -172,17 +175,17 @@ def evaluate(
     0.75
     """
     predictor = model if isinstance(model, Predictor) else model._predictor
-    named = predictor.schema.target.name if target is None else target
-    amounts = costs_of(predictor, costs)
-    far = remote_source(frame)
-    if far is None:
-        counted = evaluate_rows(predictor, named, sample_weight, amounts, frame)
+    target_name = predictor.schema.target.name if target is None else target
+    cost_matrix = costs_of(predictor, costs)
+    source = remote_source(frame)
+    if source is None:
+        counted = evaluate_rows(predictor, target_name, sample_weight, cost_matrix, frame)
     else:
-        _refuse_arrays(named, sample_weight)
-        counted = far.map_reduce(partial(evaluate_rows, predictor, named, sample_weight, amounts))
-    _tell(counted, named if isinstance(named, str) else predictor.schema.target.name)
-    known = predictor.schema.target
-    return Evaluation(predictor.name, known.name, known.classes or (), counted)
+        _refuse_arrays(target_name, sample_weight)
+        counted = source.map_reduce(partial(evaluate_rows, predictor, target_name, sample_weight, cost_matrix))
+    _check_counts(counted, target_name if isinstance(target_name, str) else predictor.schema.target.name)
+    model_target = predictor.schema.target
+    return Evaluation(predictor.name, model_target.name, model_target.classes or (), counted)
 
 
 def _thresholds(given: ArrayLike | None) -> np.ndarray:
@@ -197,14 +200,14 @@ def _thresholds(given: ArrayLike | None) -> np.ndarray:
 def _refuse_arrays(target: TargetLike, sample_weight: WeightsLike) -> None:
     for given, what in ((target, "target"), (sample_weight, "sample_weight")):
         if given is not None and not isinstance(given, str):
-            raise ValueError(f"rows that are not in memory have their {what} as a column: give its name")
+            raise ValueError(f"remote rows need their {what} as a column: give its name")
 
 
-def _tell(counted: Judged, target: str) -> None:
+def _check_counts(counted: Judged, target: str) -> None:
     if counted.n_unlabelled and counted.n_rows:
         warn_of_unlabelled(counted.n_unlabelled, target)
     if not counted.n_rows:
-        raise ValueError(f"no row has a value in the target column {target!r}, and a weight that is not 0")
+        raise ValueError(f"no row has a value in the target column {target!r} and a nonzero weight")
 
 
 Judged = Confusion | Residuals
@@ -213,43 +216,43 @@ Judged = Confusion | Residuals
 def evaluate_rows(
     predictor: Predictor, y: TargetLike, sample_weight: WeightsLike, costs: np.ndarray | None, frame: FrameLike
 ) -> Judged:
-    """How a model fares on rows whose target is known; those without one, or of weight 0, are passed over.
+    """Statistic of a model's predictions for rows; rows without a target or of weight 0 are skipped.
 
-    `y` is the labels or the name of their column, `sample_weight` likewise; `costs` are of mistakes, [n_classes, n_classes].
+    `y` is the labels or the name of their column, `sample_weight` likewise; `costs` is [n_classes, n_classes] or None.
     """
     target = predictor.schema.target
     if is_without_rows(frame):
-        return _of_none(predictor, 0, costs)
+        return _without_rows(predictor, 0, costs)
     labels = read_target(target, column_named(frame, y) if isinstance(y, str) else y)
     check_shape(read(frame), len(labels.values), predictor.name)
     if labels.unseen is not None:
-        raise ValueError(f"column {target.name!r}: class {labels.unseen!r} was not seen in training; leave such rows out")
+        raise ValueError(f"column {target.name!r}: class {labels.unseen!r} was not seen in training; drop such rows")
     weight, is_unweighted = _weights(sample_weight, frame, len(labels.values))
-    counts = labels.is_known & (weight > 0)
+    is_counted = labels.is_known & (weight > 0)
     n_unlabelled = int((~labels.is_known).sum())
-    if not counts.any():
-        return _of_none(predictor, n_unlabelled, costs)
+    if not is_counted.any():
+        return _without_rows(predictor, n_unlabelled, costs)
     table = predictor.encoded(frame)
-    table = table if counts.all() else table.take(np.flatnonzero(counts))
-    truth, own = labels.values[counts], None if is_unweighted else weight[counts]
-    answers = predictor.model.predict(table)
+    table = table if is_counted.all() else table.take(np.flatnonzero(is_counted))
+    truth, row_weights = labels.values[is_counted], None if is_unweighted else weight[is_counted]
+    predicted = predictor.model.predict(table)
     if target.classes is None:
-        found: Judged = Residuals.of(truth, answers[:, 0], own)
+        result: Judged = Residuals.of(truth, predicted[:, 0], row_weights)
     else:
-        found = Confusion.of(truth, predict_codes(predictor.model, table), answers, own, costs)
-    return msgspec.structs.replace(found, n_unlabelled=n_unlabelled)
+        result = Confusion.of(truth, predict_codes(predictor.model, table), predicted, row_weights, costs)
+    return msgspec.structs.replace(result, n_unlabelled=n_unlabelled)
 
 
 def costs_of(predictor: Predictor, costs: CostsLike) -> np.ndarray | None:
-    """What mistakes cost, checked: [n_classes, n_classes], in the order of the model's classes."""
+    """Validated misclassification costs [n_classes, n_classes], in the order of the model's classes, or None."""
     target = predictor.schema.target
     if costs is not None and target.classes is None:
-        raise ValueError(f"costs are of classes, but {target.name!r} is a number; leave costs out")
+        raise ValueError(f"costs apply to classes, but the target {target.name!r} is a number; omit costs")
     checked = param_validation.costs(costs, target.classes or ())
     return None if checked is None else checked.amounts
 
 
-def _of_none(predictor: Predictor, n_unlabelled: int, costs: np.ndarray | None) -> Judged:
+def _without_rows(predictor: Predictor, n_unlabelled: int, costs: np.ndarray | None) -> Judged:
     classes = predictor.schema.target.classes
     return Residuals.none(n_unlabelled) if classes is None else Confusion.none(len(classes), n_unlabelled, costs)
 

@@ -1,8 +1,7 @@
-"""Entropy, Gini impurity, classification error and information gain: a number with the table of its calculation.
+"""Entropy, Gini impurity, classification error and information gain, as numbers that print their calculation.
 
-Read what users give to `entropy`, `gini` and `information_gain`: labels, counts or a table of counts.
-
-A number that can show how it was found.
+For teaching; trees have their own criteria in the core. `class_counts`, `branches` and `counted` read labels, counts or a
+table of counts from user input.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def entropy(
 
     Returns
     -------
-    Measure
+    CalculatedNumber
         A float; `print` shows the calculation.
 
     Examples
@@ -86,7 +85,7 @@ def gini(
 
     Returns
     -------
-    Measure
+    CalculatedNumber
         A float; `print` shows the calculation.
 
     Examples
@@ -121,7 +120,7 @@ def classification_error(
 
     Returns
     -------
-    Measure
+    CalculatedNumber
         A float; `print` shows the calculation.
 
     Examples
@@ -138,20 +137,20 @@ def classification_error(
 
 
 def conditional_entropy(values: FrameLike, given: ArrayLike | str, column: str | None = None) -> CalculatedNumber:
-    """H(Y | X) in bits: the entropy of Y that is left, on average, where X is known.
+    """H(Y | X) in bits: the mean entropy of Y that remains when X is known.
 
     Parameters
     ----------
     values : array-like or frame
-        The column Y; or a frame, and then `given` is the name of Y and `column` that of X.
+        Column Y; or a frame, and then `given` is the name of Y and `column` that of X.
     given : array-like or str
-        The column X, or the name of Y.
+        Column X, or the name of Y.
     column : str, optional
-        The name of X.
+        Name of X.
 
     Returns
     -------
-    Measure
+    CalculatedNumber
         A float; `print` shows the calculation, a row for each value of X.
 
     Examples
@@ -161,29 +160,29 @@ def conditional_entropy(values: FrameLike, given: ArrayLike | str, column: str |
     0.5
     """
     counts, levels, classes = counted(values, given, column)
-    return _left("entropy", counts, levels, classes, "entropy left, in bits")
+    return _conditional("entropy", counts, levels, classes, "remaining entropy in bits")
 
 
 def information_gain(
     values: FrameLike, given: ArrayLike | str | None = None, column: str | None = None, criterion: str = "entropy"
 ) -> CalculatedNumber:
-    """What knowing X takes from the impurity of Y: H(Y) − H(Y | X), or the same of Gini's or of the error.
+    """Reduction of the impurity of Y by knowing X: H(Y) − H(Y | X), or the same for the Gini impurity or the error.
 
     Parameters
     ----------
     values : array-like or frame
-        The column Y; a frame, and then `given` is the name of Y and `column` that of X; or, alone, a table of counts with
+        Column Y; a frame, and then `given` is the name of Y and `column` that of X; or, alone, a table of counts with
         a row for each branch and a column for each class.
     given : array-like or str, optional
-        The column X, or the name of Y.
+        Column X, or the name of Y.
     column : str, optional
-        The name of X.
+        Name of X.
     criterion : {"entropy", "gini", "error"}, default="entropy"
-        The impurity: entropy in bits, Gini's, or the share of rows outside the commonest class.
+        Impurity measure: entropy in bits, Gini impurity, or the proportion of rows outside the most frequent class.
 
     Returns
     -------
-    Measure
+    CalculatedNumber
         A float; `print` shows the calculation.
 
     Examples
@@ -196,24 +195,24 @@ def information_gain(
     """
     one_of("criterion", criterion, tuple(_IMPURITIES))
     counts, levels, classes = branches(values) if given is None else counted(values, given, column)
-    whole = float(_IMPURITIES[criterion](counts.sum(axis=0)))
-    left = _left(criterion, counts, levels, classes, f"{criterion} left")
-    total = ["before", counts.sum(), 1.0, *counts.sum(axis=0), whole, whole]
-    gained = ["gain", "", "", *[""] * len(classes), "", whole - float(left)]
+    before = float(_IMPURITIES[criterion](counts.sum(axis=0)))
+    remaining = _conditional(criterion, counts, levels, classes, f"remaining {criterion}")
+    total = ["before", counts.sum(), 1.0, *counts.sum(axis=0), before, before]
+    gain = ["gain", "", "", *[""] * len(classes), "", before - float(remaining)]
     return CalculatedNumber.of(
-        round(whole - float(left), 15), f"gain of {criterion}", left.header, [*left.rows, total, gained]
+        round(before - float(remaining), 15), f"gain of {criterion}", remaining.header, [*remaining.rows, total, gain]
     )
 
 
 _IMPURITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "entropy": lambda n: _terms("entropy", n).sum(axis=-1),
-    "gini": lambda n: 1 - np.square(_shares(n)).sum(axis=-1),
-    "error": lambda n: 1 - _shares(n).max(axis=-1),
+    "gini": lambda n: 1 - np.square(_proportions(n)).sum(axis=-1),
+    "error": lambda n: 1 - _proportions(n).max(axis=-1),
 }
 
 _TITLES = {"entropy": "entropy in bits", "gini": "gini", "error": "classification error"}
 
-_TERMS: dict[str, tuple[str, str]] = {  # what the last column holds for each class, and how the last row sums it up
+_TERMS: dict[str, tuple[str, str]] = {  # title of the last column, and how the last row aggregates it
     "entropy": ("−p log₂ p", "sum"),
     "gini": ("p(1 − p)", "sum"),
     "error": ("1 − p", "least"),
@@ -221,34 +220,36 @@ _TERMS: dict[str, tuple[str, str]] = {  # what the last column holds for each cl
 
 
 def _impurity(criterion: str, counts: np.ndarray, names: Sequence[str]) -> CalculatedNumber:
-    """The impurity of these counts, with a row for each class."""
-    share, terms = _shares(counts), _terms(criterion, counts)
-    rows = [[name, *row] for name, *row in zip(names, counts.tolist(), share.tolist(), terms.tolist(), strict=True)]
+    """Impurity of these counts, with a table row for each class."""
+    proportion, terms = _proportions(counts), _terms(criterion, counts)
+    rows = [[name, *row] for name, *row in zip(names, counts.tolist(), proportion.tolist(), terms.tolist(), strict=True)]
     value, (term, total) = float(_IMPURITIES[criterion](counts)), _TERMS[criterion]
-    last = [total, counts.sum(), share.sum(), value]
+    last = [total, counts.sum(), proportion.sum(), value]
     return CalculatedNumber.of(value, _TITLES[criterion], ["", "count", "share", term], [*rows, last])
 
 
-def _left(criterion: str, counts: np.ndarray, levels: Sequence[str], classes: Sequence[str], title: str) -> CalculatedNumber:
-    """The impurity of each row of a table, and their mean by weight."""
-    share, impurity = _shares(counts.sum(axis=1)), _IMPURITIES[criterion](counts)
-    cells = zip(levels, counts.sum(axis=1), share, *counts.T, impurity, share * impurity, strict=True)
-    left = float(share @ impurity)
-    last = ["sum", counts.sum(), 1.0, *counts.sum(axis=0), "", left]
+def _conditional(
+    criterion: str, counts: np.ndarray, levels: Sequence[str], classes: Sequence[str], title: str
+) -> CalculatedNumber:
+    """Impurity of each row of a table, and their weighted mean."""
+    proportion, impurity = _proportions(counts.sum(axis=1)), _IMPURITIES[criterion](counts)
+    cells = zip(levels, counts.sum(axis=1), proportion, *counts.T, impurity, proportion * impurity, strict=True)
+    mean_impurity = float(proportion @ impurity)
+    last = ["sum", counts.sum(), 1.0, *counts.sum(axis=0), "", mean_impurity]
     header = ["", "rows", "share", *classes, criterion, f"share × {criterion}"]
-    return CalculatedNumber.of(round(left, 15), title, header, [*cells, last])
+    return CalculatedNumber.of(round(mean_impurity, 15), title, header, [*cells, last])
 
 
-def _shares(counts: np.ndarray) -> np.ndarray:
+def _proportions(counts: np.ndarray) -> np.ndarray:
     return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1e-300)
 
 
 def _terms(criterion: str, counts: np.ndarray) -> np.ndarray:
     """What each class contributes to the calculation of an impurity, in the shape of `counts`."""
-    share = _shares(counts)
+    proportion = _proportions(counts)
     if criterion == "entropy":
-        return -share * np.log2(np.where(share > 0, share, 1.0))
-    return share * (1 - share) if criterion == "gini" else 1 - share
+        return -proportion * np.log2(np.where(proportion > 0, proportion, 1.0))
+    return proportion * (1 - proportion) if criterion == "gini" else 1 - proportion
 
 
 def class_counts(
@@ -266,7 +267,7 @@ def class_counts(
         labels = column_of(values, column)
     elif isinstance(values, Mapping):
         if not all(_is_number(each) for each in values.values()):
-            raise ValueError("this dict holds columns: name the one that is meant as the second argument")
+            raise ValueError("this dict holds columns: give the name of one of them as the second argument")
         counts = values
     elif isinstance(values, (list, tuple)) and all(each is None or _is_number(each) for each in values):
         raise ValueError(
@@ -286,13 +287,13 @@ def _label_counts(labels: Any) -> tuple[np.ndarray, list[str]]:
     array = np.asarray(labels)
     if array.dtype.kind == "f" and (is_fraction := np.isfinite(array) & (array != np.floor(array))).any():
         raise ValueError(
-            f"numbers like {array[is_fraction][0]:.4g} are hardly labels: give counts= for the counts or proportions of "
-            "classes, or the labels as strings"
+            f"numbers like {array[is_fraction][0]:.4g} do not look like labels: give counts= for the counts or "
+            "proportions of classes, or the labels as strings"
         )
     code, names = _coded(labels, "labels")
     counts = np.bincount(code[code >= 0], minlength=len(names)).astype(float)
     if not counts.sum():
-        raise ValueError("there is no label: every value is missing, or there is none")
+        raise ValueError("there are no labels: the input is empty, or every value is missing")
     return counts, names
 
 
@@ -313,7 +314,7 @@ def branches(values: FrameLike) -> tuple[np.ndarray, list[str], list[str]]:
 
 
 def counted(values: FrameLike, given: FrameLike, column: str | None) -> tuple[np.ndarray, list[str], list[str]]:
-    """How often each value of X comes with each of Y, where both are known: [n_levels, n_classes], and their names."""
+    """Co-occurrence counts of the values of X and Y where both are known: [n_levels, n_classes], and their names."""
     (y, classes), (x, levels) = (
         (_coded(values, "values"), _coded(given, "given"))
         if column is None
@@ -335,21 +336,21 @@ def _coded(values: FrameLike, name: str) -> tuple[np.ndarray, list[str]]:
 def column_of(frame: FrameLike, name: str) -> ArrayLike:
     columns = list(getattr(frame, "columns", frame))
     if name not in columns:
-        raise ValueError(f"there is no column {name!r}; there is {', '.join(map(str, columns))}")
+        raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(str, columns))}")
     return frame[name]
 
 
 class CalculatedNumber(float):
-    """A number that can show how it was found: `print` gives the table, otherwise it is a float like any other.
+    """Number that can show how it was computed: `print` gives the table, otherwise it behaves like any float.
 
     Attributes
     ----------
     name : str
-        What was measured.
+        Name of the measure.
     header : tuple of str
-        The names of the table's columns.
+        Names of the table's columns.
     rows : tuple of tuples
-        The table of the calculation, the result in the last row.
+        Table of the calculation, with the result in the last row.
     """
 
     name: str
@@ -358,26 +359,26 @@ class CalculatedNumber(float):
 
     @classmethod
     def of(cls, value: float, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> CalculatedNumber:
-        """The number with its table."""
+        """Number with its table."""
         measure = cls(value)
         measure.name, measure.header, measure.rows = name, tuple(header), tuple(map(tuple, rows))
         return measure
 
     def __str__(self) -> str:
-        cells = [list(self.header), *([_shown(cell) for cell in row] for row in self.rows)]
+        cells = [list(self.header), *([_formatted(cell) for cell in row] for row in self.rows)]
         return "\n".join([f"{self.name} = {float(self):.4f}", *in_columns(cells, "<>")])
 
     def __repr__(self) -> str:
         return float.__repr__(self)
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import table  # only a notebook asks for it
+        from baytree.display.results import table  # only notebooks need it
 
-        rows = [[_shown(cell) for cell in row] for row in self.rows]
+        rows = [[_formatted(cell) for cell in row] for row in self.rows]
         return table(f"{self.name} = {float(self):.4f}", self.header, rows)
 
 
-def _shown(cell: Any) -> str:
+def _formatted(cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     return number(float(cell)) if float(cell) == int(cell) else f"{cell:.4f}"

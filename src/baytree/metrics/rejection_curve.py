@@ -1,4 +1,4 @@
-"""What saying nothing brings: accuracy against the share of rows that are answered."""
+"""Rejection curve: accuracy against the proportion of rows that are predicted."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from baytree.uncertainty.rejection import RejectionCurvePoints
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SHOWN = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)  # shares answered that are printed
+_PRINTED_COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)  # proportions of predicted rows that are printed
 
 BY = ("confidence", "typicality")
 
 
 @dataclass(frozen=True, repr=False)
 class RejectCurve(TextResult):
-    """Accuracy against the share of rows that are answered, the surest first. Prints some of it.
+    """Accuracy against the proportion of rows that are predicted, most certain rows first. Prints an excerpt.
 
     Attributes
     ----------
     by : {"confidence", "typicality"}
-        By what rows are judged.
+        Measure by which rows are ranked.
     least : ndarray
-        The least confidence or typicality of an answer, falling.
+        Smallest confidence or typicality of a predicted row, decreasing.
     share : ndarray
-        The share of rows that are then answered, rising to 1.
+        Proportion of rows that are then predicted, increasing to 1.
     accuracy : ndarray
-        The share of right answers among them.
+        Proportion of correct predictions among them.
     """
 
     by: str
@@ -47,24 +47,26 @@ class RejectCurve(TextResult):
     accuracy: np.ndarray
 
     def to_frame(self) -> Any:
-        """A data frame, a row for each threshold."""
+        """Data frame with one row per threshold."""
         return frame_of({self.by: self.least, "answered": self.share, "accuracy": self.accuracy})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The curve; needs matplotlib.
+        """Plot the curve; needs matplotlib.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         """
         from baytree.rendering.plots.charts import reject_curve
 
         return reject_curve(self.share, self.accuracy, f"rows answered, by {self.by}", ax)
 
     def __str__(self) -> str:
-        places = sorted({int(np.searchsorted(self.share, share - 1e-12)) for share in _SHOWN}, reverse=True)
-        rows = [[f"{self.share[k]:.1%}", f"{self.accuracy[k]:.1%}", f"{self.least[k]:.4g}"] for k in places]
+        indices = sorted(
+            {int(np.searchsorted(self.share, coverage - 1e-12)) for coverage in _PRINTED_COVERAGES}, reverse=True
+        )
+        rows = [[f"{self.share[k]:.1%}", f"{self.accuracy[k]:.1%}", f"{self.least[k]:.4g}"] for k in indices]
         return "\n".join(in_columns([["answered", "right", f"least {self.by}"], *rows], ">"))
 
 
@@ -76,25 +78,25 @@ def reject_curve(
     by: str = "confidence",
     sample_weight: WeightsLike = None,
 ) -> RejectCurve:
-    """How accurate a classifier is where it answers only for the rows that it is surest of.
+    """Accuracy of a classifier that predicts only the rows it is most certain of, for every threshold.
 
     Parameters
     ----------
     model : classifier
-        A fitted classifier of this library.
+        Fitted classifier of this library.
     frame : data frame, dict of columns or array
-        Rows that it has not learnt from.
+        Rows that were not in the training data.
     target : str or array, optional
-        The name of the target column, or the classes; the model's own target by default.
+        Name of the target column, or the classes; by default the target of the model.
     by : {"confidence", "typicality"}, default="confidence"
-        What `reject` would look at: the probability of the answer, or how usual the row is.
+        What `reject` compares with its threshold: the probability of the predicted class, or the typicality of the row.
     sample_weight : array or str, optional
-        What each row counts for, or the name of the column that says so.
+        Weight of each row, or the name of the weight column.
 
     Returns
     -------
     RejectCurve
-        Prints as a table; `share`, `accuracy`, `least`, `to_frame` and `plot` have all of it.
+        Prints as a table; `share`, `accuracy`, `least`, `to_frame` and `plot` have all points.
 
     Examples
     --------
@@ -108,20 +110,20 @@ def reject_curve(
        33.3%  100.0%             0.946
     """
     param_validation.one_of("by", by, BY)
-    known = model.schema_.target.name if target is None else target
-    truth, weight = read_truth(frame, known, sample_weight, read_classes, type(model).__name__)
+    target_name = model.schema_.target.name if target is None else target
+    truth, weight = read_truth(frame, target_name, sample_weight, read_classes, type(model).__name__)
     table = model._predictor.encoded(frame)
     probability, choice = model.model_.predict(table), predict_codes(model.model_, table)
-    answer = np.array(model.classes_.tolist(), dtype=object)[choice]
+    predicted = np.array(model.classes_.tolist(), dtype=object)[choice]
     labels = np.array([*(truth.target.classes or ()), None], dtype=object)[truth.values]
-    sure = probability[np.arange(len(choice)), choice] if by == "confidence" else typicality(model, frame)
-    return curve_of(by, sure, answer == labels, np.where(truth.missing, 0.0, weight))
+    certainty = probability[np.arange(len(choice)), choice] if by == "confidence" else typicality(model, frame)
+    return curve_of(by, certainty, predicted == labels, np.where(truth.missing, 0.0, weight))
 
 
 def curve_of(by: str, sure: np.ndarray, is_right: np.ndarray, weight: np.ndarray) -> RejectCurve:
-    """A point for each different threshold; rows that are as sure come together."""
-    found = RejectionCurvePoints.of(sure, is_right, weight)
-    return RejectCurve(by, found.least, found.share, found.accuracy)
+    """One point for each distinct threshold; rows of equal certainty share a point."""
+    points = RejectionCurvePoints.of(sure, is_right, weight)
+    return RejectCurve(by, points.least, points.share, points.accuracy)
 
 
 def plot_reject(
@@ -133,33 +135,33 @@ def plot_reject(
     sample_weight: WeightsLike = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw accuracy against the share of rows that are answered, the surest first.
+    """Plot accuracy against the proportion of rows that are predicted, most certain rows first.
 
     Parameters
     ----------
     model : classifier
-        A fitted classifier of this library.
+        Fitted classifier of this library.
     frame : data frame, dict of columns or array
-        Rows that it has not learnt from.
+        Rows that were not in the training data.
     target : str or array, optional
-        The name of the target column, or the classes; the model's own target by default.
+        Name of the target column, or the classes; by default the target of the model.
     by : {"confidence", "typicality"}, default="confidence"
-        What `reject` would look at: the probability of the answer, or how usual the row is.
+        What `reject` compares with its threshold: the probability of the predicted class, or the typicality of the row.
     sample_weight : array or str, optional
-        What each row counts for, or the name of the column that says so.
+        Weight of each row, or the name of the weight column.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes with the picture; `reject_curve` has its numbers.
+        Axes with the plot; `reject_curve` returns the numbers.
 
     Examples
     --------
     >>> import baytree as bt
     >>> rows = {"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]}
     >>> bt.plot_reject(bt.NaiveBayesClassifier().fit(rows, "y"), rows).get_ylabel()
-    'right, of those answered'
+    'accuracy of predicted rows'
     """
     return reject_curve(model, frame, target, by=by, sample_weight=sample_weight).plot(ax)

@@ -1,4 +1,4 @@
-"""How far predicted numbers are from the true ones: sums that add up over parts, and the scores read off them."""
+"""Residuals of numeric predictions as exact sums that are additive over parts, and the regression metrics."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _TRUTH, _ERROR, _SIZE = range(3)
 
 
 class Residuals(msgspec.Struct, frozen=True):
-    """Sums of true numbers, errors and their sizes, without rounding: those of parts are those of the whole."""
+    """Exact sums of true values, errors and absolute errors; additive over parts."""
 
     n_rows: int
-    moments: Moments  # [1, 3]: of the true numbers, the errors and their sizes
-    sizes: WeightedValues  # of the errors
-    n_unlabelled: int = 0  # rows that were passed over
+    moments: Moments  # [1, 3]: of true values, errors and absolute errors
+    sizes: WeightedValues  # absolute errors
+    n_unlabelled: int = 0  # rows that were skipped
 
     @classmethod
     def of(cls, truth: np.ndarray, answer: np.ndarray, weight: np.ndarray | None = None) -> Self:
-        """The residuals of rows."""
+        """Residuals of rows."""
         error, group = answer - truth, np.zeros(len(truth), np.int32)
         size = np.abs(error)
         moments = Moments.of(np.stack([truth, error, size], axis=1), group, weight, 1)
@@ -33,7 +33,7 @@ class Residuals(msgspec.Struct, frozen=True):
 
     @classmethod
     def none(cls, n_unlabelled: int = 0) -> Self:
-        """Of no row."""
+        """Residuals of no rows."""
         return msgspec.structs.replace(cls.of(np.zeros(0), np.zeros(0)), n_unlabelled=n_unlabelled)
 
     def __add__(self, other: Self) -> Self:
@@ -46,33 +46,33 @@ class Residuals(msgspec.Struct, frozen=True):
 
     @property
     def mean_absolute(self) -> float:
-        """The mean distance between answer and truth."""
+        """Mean absolute error."""
         return float(self.moments.mean()[0, _SIZE])
 
     @property
     def mean_square(self) -> float:
-        """The mean squared distance."""
+        """Mean squared error."""
         weight, square = self.moments.weight, self.moments.square
         return quotient(square.integers()[_ERROR], weight.integers()[_ERROR], square.exponent - weight.exponent)
 
     @property
     def root_mean_square(self) -> float:
-        """The root of the mean squared distance."""
+        """Root mean squared error."""
         return self.mean_square**0.5
 
     @property
     def explained(self) -> float:
-        """R²: the share of the variance that is explained; NaN where the true numbers are all the same."""
+        """R²: proportion of explained variance; NaN if all true values are equal."""
         return metrics.r2_score(self.mean_square, float(self.moments.deviation()[0, _TRUTH]) ** 2)
 
     @property
     def scores(self) -> dict[str, float]:
-        """Every metric of numbers, by its name."""
-        found: dict[str, Any] = {
+        """All regression metrics by name."""
+        values: dict[str, Any] = {
             "RMSE": self.root_mean_square,
             "MAE": self.mean_absolute,
             "median error": metrics.median_of_counts(self.sizes.value, self.sizes.weights()[:, 0]),
             "R²": self.explained,
             "squared error": self.mean_square,
         }
-        return {metric: found[metric] for metric in metrics.REGRESSION}
+        return {metric: values[metric] for metric in metrics.REGRESSION}

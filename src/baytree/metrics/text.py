@@ -1,4 +1,4 @@
-"""How well a model did, in words and aligned numbers."""
+"""Text of an evaluation: scores, metrics per class, confusion matrix."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from baytree.metrics.residuals import Residuals
 
 
 def of(counted: Confusion | Residuals, classes: Sequence[str]) -> str:
-    """The scores of a classifier, by class and in all, or of a regression."""
-    return _of_numbers(counted) if isinstance(counted, Residuals) else _of_classes(counted, classes)
+    """Text for a classifier or a regression model."""
+    return _regression_text(counted) if isinstance(counted, Residuals) else _classification_text(counted, classes)
 
 
-def _of_numbers(counted: Residuals) -> str:
+def _regression_text(counted: Residuals) -> str:
     return "\n".join([
         f"rows                    {counted.n_rows:,}",
         f"R²                      {counted.explained:.4f}",
@@ -27,12 +27,12 @@ def _of_numbers(counted: Residuals) -> str:
     ])  # fmt: skip
 
 
-def _of_classes(counted: Confusion, classes: Sequence[str]) -> str:
-    tables = by_class(counted.counts, classes), cells(counted.counts, classes, "is, predicted as")
-    return "\n\n".join([_in_all(counted, classes), *tables])
+def _classification_text(counted: Confusion, classes: Sequence[str]) -> str:
+    tables = by_class(counted.counts, classes), cells(counted.counts, classes, "actual, predicted")
+    return "\n\n".join([_overall_scores(counted, classes), *tables])
 
 
-def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
+def _overall_scores(counted: Confusion, classes: Sequence[str]) -> str:
     n, counts, (low, high) = counted.n_rows, counted.counts, counted.interval
     largest = int(counts.sum(axis=1).argmax())
     always = f"always {escaped(classes[largest])}: {counts[largest].sum() / n:.4f}"
@@ -45,13 +45,13 @@ def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
         f"MCC                {metrics.matthews(counts):.4f}",
         f"log loss           {counted.log_loss:.4f}",
         f"Brier score        {counted.brier_score:.4f}",
-        f"AUC                {_known(counted.area)}",
+        f"AUC                {_number_or_dash(counted.area)}",
         *_costs(counted, classes),
     ])  # fmt: skip
 
 
 def _costs(counted: Confusion, classes: Sequence[str]) -> list[str]:
-    """What a row costs by the class of least expected cost, by the model's own answers, and by one answer for all."""
+    """Cost per row: of the class of minimum expected cost, of the predicted classes, and of one class for all rows."""
     if counted.priced is None:
         return []
     code, cost = counted.priced.of_one_answer(counted.counts)
@@ -61,5 +61,5 @@ def _costs(counted: Confusion, classes: Sequence[str]) -> list[str]:
     ]
 
 
-def _known(score: float) -> str:
+def _number_or_dash(score: float) -> str:
     return "–" if np.isnan(score) else f"{score:.4f}"

@@ -1,6 +1,8 @@
-"""What sets two models apart: schemas, what their summaries tell, and the answers for rows.
+"""Comparison of two fitted models: `diff` reports differences of schemas, summaries and predictions.
 
-A pure reader of models, whatever they are. The room is called `diffs`, so that `bt.diff` stays a function.
+`changes` compares schemas and facts, `facts` extracts facts from summaries, `model_changes` compares summaries and trees,
+`flips` finds the rows with different predictions, `difference` is the result. The package reads models of any kind and
+changes none. It is called `model_diff`, so that `bt.diff` stays a function.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ class FittedEstimator(Protocol):
 
 
 def diff(old: FittedEstimator | Predictor, new: FittedEstimator | Predictor, frame: FrameLike = None) -> Difference:
-    """What has changed from one model to another: the schema, what the models tell of themselves, and answers for rows.
+    """Compare two models: their schemas, their summaries, and their predictions for given rows.
 
-    The models may be of any kind, also of different kinds; then only schemas and answers are compared. Trees are compared
-    node by node from the root, as long as both ask for the same column.
+    The models may be of any kind, also of different kinds; then only schemas and predictions are compared. Trees are
+    compared node by node from the root, as long as both test the same column.
 
     Parameters
     ----------
@@ -39,13 +41,13 @@ def diff(old: FittedEstimator | Predictor, new: FittedEstimator | Predictor, fra
     new : fitted estimator
         The model after.
     frame : data frame, dict of columns, array, `baytree.scan`, Dask or Spark frame, optional
-        Rows whose answers are compared; they need no target. Of a row that is answered otherwise, the ledgers of both models
-        say through which column: the one whose effect, for the new answer against the old, has changed most.
+        Rows whose predictions are compared; they need no target. For a row with different predictions, the result names the
+        column whose contribution to the new prediction against the old one has changed most.
 
     Returns
     -------
     Difference
-        It prints as tables; `schema`, `model` and `rows` have the changes, `to_dict()` all of it as plain values.
+        It prints as tables; `schema`, `model` and `rows` have the changes, `to_dict()` returns all of them as plain values.
 
     Examples
     --------
@@ -61,12 +63,12 @@ def diff(old: FittedEstimator | Predictor, new: FittedEstimator | Predictor, fra
     """
     before, after = (model if isinstance(model, Predictor) else model._predictor for model in (old, new))
     names, target = (before.name, after.name), (before.schema.target.name, after.schema.target.name)
-    told = model_changes(before, after)
+    changes = model_changes(before, after)
     rows = None if frame is None else _flips(before, after, frame)
-    is_untold = not told and not are_equal_records(before.model, after.model)
-    return Difference(names, target, schema_changes(before.schema, after.schema), told, is_untold, rows)
+    is_untold = not changes and not are_equal_records(before.model, after.model)
+    return Difference(names, target, schema_changes(before.schema, after.schema), changes, is_untold, rows)
 
 
 def _flips(old: Predictor, new: Predictor, frame: FrameLike) -> Flips:
-    far = remote_source(frame)
-    return Flips.of(old, new, frame) if far is None else far.map_reduce(partial(Flips.of, old, new))
+    remote = remote_source(frame)
+    return Flips.of(old, new, frame) if remote is None else remote.map_reduce(partial(Flips.of, old, new))

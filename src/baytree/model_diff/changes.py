@@ -1,7 +1,4 @@
-"""One thing that is not the same in two models.
-
-What sets two schemas apart: columns, kinds, levels, how they are read, and the target with its classes.
-"""
+"""Changes between two models: the record of one change, comparison of facts, and comparison of schemas."""
 
 from __future__ import annotations
 
@@ -18,21 +15,21 @@ Value = float | str
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a model says in one place, before and after.
+    """One difference between two models.
 
     Attributes
     ----------
     place : str
         A column, a level, a coefficient, a distribution, or a node.
     what : str
-        What is said there: of which class, or which property.
+        The class or the property that differs.
     old, new : float, str or None
-        What was said and what is; None where nothing is.
+        The value in the old and in the new model; None if there is none.
     size : float
-        How large the change is, so that changes can be sorted: differences of probabilities, or in units of the spread of a
-        column; of a node, the share of the training rows that reach it.
+        The size of the change, by which changes are sorted: a difference of probabilities, or in units of a column's
+        standard deviation; for a node, the proportion of the training rows that reach it.
     old_where, new_where : str
-        Of a node, its id and the way to it.
+        For a node, its id and the path to it.
     """
 
     place: str
@@ -45,17 +42,17 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class ComparableFact(NamedTuple):
-    """What a model says in one place, and the unit in which a change of it is measured."""
+    """A value that a model states, and the unit in which changes of it are measured."""
 
     value: Value
     unit: float = 1.0
 
 
-Facts = Mapping[tuple[str, str], ComparableFact]  # by place and what is said there
+Facts = Mapping[tuple[str, str], ComparableFact]  # by place and property
 
 
 def changes_of(old: Facts, new: Facts) -> tuple[Change, ...]:
-    """The facts that differ, the largest changes first."""
+    """Facts that differ, the largest changes first."""
     return sorted_changes(
         _change(key, old.get(key), new.get(key))
         for key in sorted({*old, *new})
@@ -64,19 +61,19 @@ def changes_of(old: Facts, new: Facts) -> tuple[Change, ...]:
 
 
 def sorted_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The largest changes first; of equals as they come."""
+    """Sort changes by size, the largest first; stable."""
     return tuple(sorted(changes, key=lambda change: -change.size))
 
 
 def format_value(value: Value | None) -> str:
-    """A value as a person reads it; a dash where there is none."""
+    """Format a value for display; a dash for None."""
     if value is None:
         return "–"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def are_equal(old: Value | None, new: Value | None) -> bool:
-    """Whether the same is said; what is no number is no number in both."""
+    """Whether two values are equal; NaN equals NaN."""
     return old == new or (old != old and new != new)
 
 
@@ -90,7 +87,7 @@ def _change(key: tuple[str, str], old: ComparableFact | None, new: ComparableFac
 
 
 def _size(old: ComparableFact | None, new: ComparableFact | None) -> float:
-    """The distance in the larger unit; 1 where there is nothing to subtract, or no number comes of it."""
+    """Difference in the larger of both units; 1 if values are absent, are text, or have no finite difference."""
     if old is None or new is None or isinstance(old.value, str) or isinstance(new.value, str):
         return 1.0
     size = abs(new.value - old.value) / (max(old.unit, new.unit) or 1.0)
@@ -98,7 +95,7 @@ def _size(old: ComparableFact | None, new: ComparableFact | None) -> float:
 
 
 def schema_changes(old: Schema, new: Schema) -> tuple[Change, ...]:
-    """The columns in the order of the names, then the target."""
+    """Differences of the columns in the order of their names, then of the target."""
     before, after = ({column.name: column for column in schema.columns} for schema in (old, new))
     names = sorted({*before, *after})
     columns = [change for name in names for change in _of_column(name, before.get(name), after.get(name))]
@@ -107,7 +104,7 @@ def schema_changes(old: Schema, new: Schema) -> tuple[Change, ...]:
 
 def _of_column(name: str, old: Column | None, new: Column | None) -> Iterator[Change]:
     if old is None or new is None:
-        yield Change(name, "column", _told(old and old.kind), _told(new and new.kind))
+        yield Change(name, "column", _text_or_none(old and old.kind), _text_or_none(new and new.kind))
         return
     if old.kind is not new.kind:
         yield Change(name, "kind", old.kind.value, new.kind.value)
@@ -119,7 +116,7 @@ def _of_column(name: str, old: Column | None, new: Column | None) -> Iterator[Ch
         ("words", old.text, new.text),
     ):
         if before != after:
-            yield Change(name, what, _told(before), _told(after))
+            yield Change(name, what, _text_or_none(before), _text_or_none(after))
 
 
 def _of_target(old: Target, new: Target) -> Iterator[Change]:
@@ -132,10 +129,10 @@ def _of_target(old: Target, new: Target) -> Iterator[Change]:
 
 
 def _of_levels(name: str, what: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
-    """Levels that only one has; where both have the same, their order."""
+    """Levels that only one schema has; if both have the same levels, differences of their order."""
     before, after = set(old), set(new)
-    yield from (Change(name, what, _told(level), None) for level in old if level not in after)
-    yield from (Change(name, what, None, _told(level)) for level in new if level not in before)
+    yield from (Change(name, what, _text_or_none(level), None) for level in old if level not in after)
+    yield from (Change(name, what, None, _text_or_none(level)) for level in new if level not in before)
     first, second = ([level for level in levels if level in before & after] for levels in (old, new))
     if first != second:
         yield Change(name, f"order of {what}s", " < ".join(map(str, first)), " < ".join(map(str, second)))
@@ -145,5 +142,5 @@ def _kind(target: Target) -> str:
     return "a number" if target.classes is None else "classes"
 
 
-def _told(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return None if value is None else str(value)

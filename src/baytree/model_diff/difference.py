@@ -1,7 +1,4 @@
-"""The difference of two models as a record; text, HTML and JSON are printers of it.
-
-The page of a difference: what differs, which rows are answered otherwise, and through which column.
-"""
+"""Result of comparing two models: a record, printed as text and as an HTML page."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from baytree.rendering.page.comparison_views import ChangesView, ChangeView, Fli
 from baytree.rendering.page.html_page import Page, Section
 from baytree.summary import finite
 
-MOST_CHANGES = 20  # of a table that are printed
+MOST_CHANGES = 20  # rows of a table that are printed
 
 MOST_ROWS = 10
 
@@ -30,25 +27,25 @@ TextSection = tuple[str, Sequence[str], list[list[str]], list[str]]  # a caption
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """What has changed from one model to another.
+    """Differences between two models.
 
     Attributes
     ----------
     names : tuple of two str
         The algorithms, the old one first.
     targets : tuple of two str
-        What they predict.
+        The names of the targets.
     schema : tuple of Change
-        Columns, kinds, levels and classes that are not the same.
+        Differences of columns, kinds, levels and classes.
     model : tuple of Change
-        What the models tell of themselves otherwise, the largest changes first.
+        Differences of the summaries, the largest changes first.
     is_untold : bool
-        Whether the models differ, but in nothing that they tell of themselves: in weights of rows, words or combinations
-        that no summary lists.
+        Whether the models differ, but not in their summaries: in weights of rows, words or combinations that no summary
+        lists.
     rows : Flips or None
-        The rows that are answered otherwise, where rows were given.
+        The rows with different predictions, if rows were given.
     is_empty : bool
-        Whether nothing has changed.
+        Whether there is no difference.
     """
 
     names: tuple[str, str]
@@ -60,19 +57,19 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has changed."""
+        """Whether there is no difference."""
         is_same_in_rows = self.rows is None or not self.rows.flipped
         return not (self.schema or self.model or self.is_untold) and is_same_in_rows
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values; numbers that are not finite are texts."""
+        """All differences as plain values; numbers that are not finite are strings."""
         found = {"is_empty": self.is_empty, **msgspec.to_builtins(self)}
         plain = finite(found)
         assert isinstance(plain, dict)
         return plain
 
     def report(self, path: str | os.PathLike = "diff.html") -> Path:
-        """One self-contained HTML page: what differs, which rows are answered otherwise, and through which column.
+        """Write a self-contained HTML page: the differences, and the rows with different predictions.
 
         Parameters
         ----------
@@ -96,62 +93,64 @@ class Difference(msgspec.Struct, frozen=True):
         return str(self)
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import stacked, table  # only a notebook asks for it
+        from baytree.display.results import stacked, table  # needed only in notebooks
 
         return stacked([table(*section) for section in self._sections()], [self._head()])
 
     def _head(self) -> str:
         old, new = (f"{name} for {target}" for name, target in zip(self.names, self.targets, strict=True))
-        told = f"{old} → {new}"
+        title = f"{old} → {new}"
         if self.is_empty:
-            return f"{told}: nothing has changed."
-        untold = " The models differ in numbers that they do not tell, such as weights of rows." if self.is_untold else ""
-        return f"{told}: {self.numbers()}.{untold}"
+            return f"{title}: no differences."
+        note = (
+            " The models differ in numbers that their summaries do not show, such as row weights." if self.is_untold else ""
+        )
+        return f"{title}: {self.numbers()}.{note}"
 
     def numbers(self) -> str:
-        """How many changes there are, in words."""
+        """Numbers of changes as text."""
         parts = (("schema", self.schema), ("model", self.model))
         found = [f"{counted(len(changes), 'change')} of the {part}" for part, changes in parts]
         if self.rows is not None:
-            found.append(f"{self.rows.n_flipped:,} of {counted(self.rows.n_rows, 'row')} answered otherwise")
+            found.append(f"{self.rows.n_flipped:,} of {counted(self.rows.n_rows, 'row')} predicted differently")
         return ", ".join(found)
 
     def _sections(self) -> Iterator[TextSection]:
         if self.schema:
-            yield _changes("schema", self.schema)
+            yield _change_section("schema", self.schema)
         if self.model:
-            yield _changes("model", self.model)
+            yield _change_section("model", self.model)
         if self.rows is not None and self.rows.flipped:
-            yield _ways(self.rows)
-            yield _rows(self.rows)
+            yield _group_section(self.rows)
+            yield _row_section(self.rows)
 
 
-def _changes(caption: str, changes: Sequence[Change]) -> TextSection:
+def _change_section(caption: str, changes: Sequence[Change]) -> TextSection:
     has_where = any(change.old_where for change in changes)
     header = ["where" if has_where else "place", "what", "old", "new"]
     rows = [
-        [_short(change.old_where or change.place), _short(change.what), _told(change.old), _told(change.new)]
+        [_short(change.old_where or change.place), _short(change.what), _cell(change.old), _cell(change.new)]
         for change in changes[:MOST_CHANGES]
     ]
     return caption, header, rows, _more(len(changes), MOST_CHANGES)
 
 
-def _ways(flips: Flips) -> TextSection:
-    """How many rows go from which answer to which, through which column; of numbers, through which column."""
-    ways = flips.ways()
-    rows = [[*map(_short, way), f"{count:,}"] for way, count in ways[:MOST_CHANGES]]
-    return "answers", ["old", "new", "through", "rows"], rows, _more(len(ways), MOST_CHANGES)
+def _group_section(flips: Flips) -> TextSection:
+    """Number of rows per pair of predictions and deciding column; for regression, per deciding column."""
+    groups = flips.ways()
+    rows = [[*map(_short, group), f"{count:,}"] for group, count in groups[:MOST_CHANGES]]
+    return "predictions", ["old", "new", "through", "rows"], rows, _more(len(groups), MOST_CHANGES)
 
 
-def _rows(flips: Flips) -> TextSection:
+def _row_section(flips: Flips) -> TextSection:
     rows = [
         [
             str(flip.row),
-            _told(flip.old),
-            _told(flip.new),
+            _cell(flip.old),
+            _cell(flip.new),
             _short(flip.through),
-            _told(flip.old_effect),
-            _told(flip.new_effect),
+            _cell(flip.old_effect),
+            _cell(flip.new_effect),
         ]
         for flip in flips.flipped[:MOST_ROWS]
     ]
@@ -159,7 +158,7 @@ def _rows(flips: Flips) -> TextSection:
     return "rows", header, rows, _more(flips.n_flipped, MOST_ROWS)
 
 
-def _told(value: Value | None) -> str:
+def _cell(value: Value | None) -> str:
     return _short(format_value(value))
 
 
@@ -182,19 +181,19 @@ MOST_WAYS = 50
 
 MAX_PAGE_ROWS = 500
 
-_UNTOLD = "The models differ in numbers that they do not tell, such as weights of rows."
+_NOT_IN_SUMMARY = "The models differ in numbers that their summaries do not show, such as row weights."
 
-_SAME = "Nothing has changed."
+_SAME = "No differences."
 
-_OF_NUMBERS = "How much the column whose effect has changed most adds to the answer."
+_OF_NUMBERS = "Contribution of the column that has changed most."
 
 _OF_CLASSES = (
-    "How much the column whose effect has changed most adds for the new answer against the old, in the units of each model."
+    "Contribution of the column that has changed most to the new prediction against the old, in each model's units."
 )
 
 
 def page_of(difference: Difference) -> Page:
-    """What a page shows of a difference: all that its text tells, and more of it."""
+    """Page of a difference: the content of its text, with longer lists."""
     old, new = (f"{name} for {target}" for name, target in zip(difference.names, difference.targets, strict=True))
     sections: list[Section] = [
         changes_view("schema", "Schema", difference.schema, "" if difference.schema else _SAME),
@@ -208,12 +207,12 @@ def page_of(difference: Difference) -> Page:
 
 def _note(difference: Difference) -> str:
     if difference.is_untold:
-        return _UNTOLD
+        return _NOT_IN_SUMMARY
     return "" if difference.model else _SAME
 
 
 def changes_view(name: str, title: str, changes: Sequence[Change], note: str) -> ChangesView:
-    """The changes of one part, the largest first."""
+    """Changes of one part, the largest first."""
     largest = max((change.size for change in changes), default=0.0) or 1.0
     shown = tuple(
         ChangeView(
@@ -229,14 +228,14 @@ def changes_view(name: str, title: str, changes: Sequence[Change], note: str) ->
 
 
 def flips_view(flips: Flips) -> FlipsView:
-    """The rows that are answered otherwise."""
-    ways = flips.ways()
-    most = ways[0][1] if ways else 1
+    """Rows with different predictions."""
+    groups = flips.ways()
+    largest = groups[0][1] if groups else 1
     return FlipsView(
         flips.n_rows,
         flips.n_flipped,
-        tuple(FlipGroupView(*way, count, count / most) for way, count in ways[:MOST_WAYS]),
-        len(ways),
+        tuple(FlipGroupView(*group, count, count / largest) for group, count in groups[:MOST_WAYS]),
+        len(groups),
         tuple(_row(flip) for flip in flips.flipped[:MAX_PAGE_ROWS]),
         _OF_NUMBERS if flips.are_numbers else _OF_CLASSES,
     )

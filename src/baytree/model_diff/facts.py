@@ -1,4 +1,4 @@
-"""What a summary states, as facts by their place: numbers and words that two models of a kind can be compared by."""
+"""Facts of a model summary, by place: numbers and text by which two models of the same kind are compared."""
 
 from __future__ import annotations
 
@@ -25,77 +25,77 @@ Stated = Iterator[tuple[tuple[str, str], ComparableFact]]
 
 
 def naive_bayes(summary: NaiveBayesSummary) -> Facts:
-    """Priors and distributions, of each class."""
-    stated = dict(_by_class("prior", summary.classes, summary.prior))
+    """Priors and distributions of each class."""
+    facts = dict(_by_class("prior", summary.classes, summary.prior))
     if summary.belief:
-        stated["prior of distributions", ""] = ComparableFact(summary.belief)
+        facts["prior of distributions", ""] = ComparableFact(summary.belief)
     for likelihood in summary.likelihoods:
-        stated.update(_LIKELIHOODS[type(likelihood)](likelihood, summary.classes))
-    return stated
+        facts.update(_LIKELIHOODS[type(likelihood)](likelihood, summary.classes))
+    return facts
 
 
 def joint_table(summary: JointSummary) -> Facts:
-    """The number of combinations, and the shares of the heaviest."""
-    stated = {("combinations that occur", ""): ComparableFact(float(summary.occurring), float(summary.possible))}
+    """Number of combinations, and the proportions of the heaviest."""
+    facts = {("combinations that occur", ""): ComparableFact(float(summary.occurring), float(summary.possible))}
     for each in summary.heaviest:
         values = ", ".join(f"{name} = {level}" for name, level in zip(summary.columns, each.levels, strict=True))
-        stated[values, each.label] = ComparableFact(each.share)
-    return stated
+        facts[values, each.label] = ComparableFact(each.share)
+    return facts
 
 
 def linear(summary: LinearSummary) -> Facts:
-    """The coefficients of each class, and what they are compared with."""
+    """Coefficients of each class, and their reference class and levels."""
     lines = {(line.feature, str(line.label)): _coefficient(line.estimate, line.importance) for line in summary.coefficients}
-    base = {} if summary.base is None else {("class that others are compared with", ""): ComparableFact(summary.base)}
+    base = {} if summary.base is None else {("reference class", ""): ComparableFact(summary.base)}
     return lines | base | _references(summary.references)
 
 
 def regression(summary: RegressionSummary) -> Facts:
-    """The slopes."""
+    """Slopes and reference levels."""
     slopes = {(line.feature, summary.target): _coefficient(line.estimate, line.importance) for line in summary.slopes}
     return slopes | _references(summary.references)
 
 
 def splines(summary: SplineSummary) -> Facts:
-    """The coefficients of the terms."""
-    stated: dict[tuple[str, str], ComparableFact] = {}
+    """Coefficients of the terms and reference levels."""
+    facts: dict[tuple[str, str], ComparableFact] = {}
     for term in summary.terms:
         name = " × ".join(term.hinges) or "constant"
-        stated.update(_by_class(name, summary.scores, term.coefficient))
-    return stated | _references(summary.references)
+        facts.update(_by_class(name, summary.scores, term.coefficient))
+    return facts | _references(summary.references)
 
 
 def quadratic(summary: QuadraticSummary) -> Facts:
-    """Priors, means and, where they are told, covariances of each class."""
-    stated = dict(_by_class("prior", summary.classes, summary.prior))
-    spread = _spreads(summary)
+    """Priors, means and, if the summary has them, covariances of each class."""
+    facts = dict(_by_class("prior", summary.classes, summary.prior))
+    deviations = _standard_deviations(summary)
     for j, (name, means) in enumerate(zip(summary.features, summary.mean, strict=True)):
-        stated.update(_by_class(f"mean of {name}", summary.classes, means, [row[j] for row in spread]))
+        facts.update(_by_class(f"mean of {name}", summary.classes, means, [row[j] for row in deviations]))
     for c, matrix in enumerate(summary.covariance):
         for i, row in enumerate(matrix):
             for j, value in enumerate(row[: i + 1]):
                 names = " and ".join(dict.fromkeys((summary.features[j], summary.features[i])))
                 kind = "variance" if i == j else "covariance"
-                stated[f"{kind} of {names}", summary.classes[c]] = ComparableFact(value, spread[c][i] * spread[c][j])
-    return stated
+                facts[f"{kind} of {names}", summary.classes[c]] = ComparableFact(value, deviations[c][i] * deviations[c][j])
+    return facts
 
 
 def rule_set(summary: RuleSetSummary) -> Facts:
-    """The confidence of each rule, and the class where none holds."""
-    stated = {("where no rule holds", ""): ComparableFact(summary.default)}
+    """Confidence of each rule, and the default class."""
+    facts = {("default class", ""): ComparableFact(summary.default)}
     for rule in summary.rules:
-        stated[" and ".join(map(sentence, rule.conditions)) or "always", rule.label] = ComparableFact(rule.confidence)
-    return stated
+        facts[" and ".join(map(sentence, rule.conditions)) or "always", rule.label] = ComparableFact(rule.confidence)
+    return facts
 
 
 def bayes_leaves(summary: BayesTreeSummary) -> Facts:
-    """What the naive Bayes model of each node counts for, and its distributions, under the way to the node."""
-    stated: dict[tuple[str, str], ComparableFact] = {}
+    """Weight and distributions of the naive Bayes model of each node, by the path to the node."""
+    facts: dict[tuple[str, str], ComparableFact] = {}
     for leaf in summary.leaves:
-        way = " and ".join(map(sentence, leaf.conditions)) or "all rows"
-        stated[f"naive Bayes, {way}", ""] = ComparableFact(leaf.share)
-        stated |= {(f"{place}, {way}", label): fact for (place, label), fact in naive_bayes(leaf.model).items()}
-    return stated
+        path = " and ".join(map(sentence, leaf.conditions)) or "all rows"
+        facts[f"naive Bayes, {path}", ""] = ComparableFact(leaf.share)
+        facts |= {(f"{place}, {path}", label): fact for (place, label), fact in naive_bayes(leaf.model).items()}
+    return facts
 
 
 def _levels(likelihood: LevelShares, classes: Sequence[str]) -> Stated:
@@ -126,7 +126,7 @@ def _amount(likelihood: Amount, classes: Sequence[str]) -> Stated:
 
 def _words(likelihood: TellingWords, classes: Sequence[str]) -> Stated:
     for label, words in zip(classes, likelihood.words, strict=True):
-        yield (f"{likelihood.column}, telling words", label), ComparableFact(", ".join(words))
+        yield (f"{likelihood.column}, indicative words", label), ComparableFact(", ".join(words))
 
 
 def _by_class(place: str, classes: Sequence[str], values: Sequence[float], units: Sequence[float] | None = None) -> Stated:
@@ -136,16 +136,16 @@ def _by_class(place: str, classes: Sequence[str], values: Sequence[float], units
 
 
 def _coefficient(estimate: float, importance: float) -> ComparableFact:
-    """A coefficient, whose changes are measured per standard deviation of the feature."""
+    """Coefficient; its changes are measured per standard deviation of the feature."""
     return ComparableFact(estimate, abs(estimate / importance) if importance else 1.0)
 
 
 def _references(references: Sequence[tuple[str, str]]) -> dict[tuple[str, str], ComparableFact]:
-    return {(f"{column}: level that others are compared with", ""): ComparableFact(level) for column, level in references}
+    return {(f"{column}: reference level", ""): ComparableFact(level) for column, level in references}
 
 
-def _spreads(summary: QuadraticSummary) -> list[list[float]]:
-    """[n_classes][n_features] standard deviations, or 1 where no covariance is told."""
+def _standard_deviations(summary: QuadraticSummary) -> list[list[float]]:
+    """Standard deviations [n_classes][n_features], or 1 if the summary has no covariances."""
     if not summary.covariance:
         return [[1.0] * len(summary.features) for _ in summary.classes]
     return [[max(matrix[j][j], 0.0) ** 0.5 or 1.0 for j in range(len(matrix))] for matrix in summary.covariance]

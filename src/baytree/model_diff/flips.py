@@ -1,4 +1,4 @@
-"""The rows that two models answer otherwise, and through which column: the flips of parts add up to those of the whole."""
+"""Rows for which two models predict differently, and the column that causes it; flips of partitions are concatenated."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from baytree.data.encoding.table import Table
 from baytree.data.frames import read
 from baytree.model_diff.changes import are_equal
 
-EXPLAINED_AT_ONCE = 4096  # rows, so that ledgers of very many flips do not fill the memory
+EXPLAINED_AT_ONCE = 4096  # rows, so that the explanations of very many flips do not fill the memory
 
-LARGEST = 1e300  # what an effect without end counts as
+LARGEST = 1e300  # stands for an infinite effect
 
 
 class Flip(msgspec.Struct, frozen=True):
-    """A row that is answered otherwise.
+    """A row with different predictions.
 
     Attributes
     ----------
     row : int
-        Its place in the frame; the first is 0.
+        Its index in the frame, from 0.
     old, new : object
-        The class, or the number, that was and is answered.
+        The class or number that the old and the new model predict.
     column : str or None
-        The column whose effect has changed most; None where it is what the models say before they look at any column.
+        The column whose contribution has changed most; None if it is the start, that is, the score before any column.
     old_effect, new_effect : float
-        What that column adds for the new answer against the old (of numbers, to the answer), in the units of each ledger.
+        The contribution of that column to the new prediction against the old one (of numbers, to the prediction), in the
+        units of each model's explanation.
     """
 
     row: int
@@ -45,23 +46,23 @@ class Flip(msgspec.Struct, frozen=True):
 
     @property
     def through(self) -> str:
-        """The column in words."""
+        """Name of the column, or "the start"."""
         return "the start" if self.column is None else self.column
 
 
 class Flips(msgspec.Struct, frozen=True):
-    """The rows that two models answer otherwise.
+    """The rows for which two models predict differently.
 
     Attributes
     ----------
     n_rows : int
-        The number of rows that were answered.
+        The number of rows that were predicted.
     flipped : tuple of Flip
-        Those whose answers differ, in the order of the rows.
+        The rows with different predictions, in row order.
     are_numbers : bool
-        Whether the answers are numbers, not classes.
+        Whether the predictions are numbers, not classes.
     n_flipped : int
-        How many these are.
+        The number of rows with different predictions.
     """
 
     n_rows: int = 0
@@ -70,11 +71,11 @@ class Flips(msgspec.Struct, frozen=True):
 
     @property
     def n_flipped(self) -> int:
-        """How many rows are answered otherwise."""
+        """Number of rows with different predictions."""
         return len(self.flipped)
 
     def ways(self) -> list[tuple[tuple[str, str, str], int]]:
-        """From which answer to which, through which column, and how many rows: the commonest way first."""
+        """Row counts per (old prediction, new prediction, deciding column), the most frequent first."""
         found = Counter(self._way(flip) for flip in self.flipped)
         return sorted(found.items(), key=lambda way: (-way[1], way[0]))
 
@@ -85,7 +86,7 @@ class Flips(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, old: Predictor, new: Predictor, frame: FrameLike) -> Self:
-        """The flips of the rows of a frame."""
+        """Flips of the rows of a frame. Raises ValueError if one model predicts numbers and the other classes."""
         _refuse_other_kind(old, new)
         if is_without_rows(frame):
             return cls()
@@ -98,19 +99,19 @@ class Flips(msgspec.Struct, frozen=True):
         return cls(raw.n_rows, tuple(flipped), old.schema.target.classes is None)
 
     def __add__(self, other: Self) -> Self:
-        """The flips of these rows, followed by those."""
+        """Flips of these rows, followed by the others with shifted row numbers."""
         later = (msgspec.structs.replace(flip, row=flip.row + self.n_rows) for flip in other.flipped)
         return type(self)(self.n_rows + other.n_rows, (*self.flipped, *later), self.are_numbers or other.are_numbers)
 
 
 def _refuse_other_kind(old: Predictor, new: Predictor) -> None:
     if (old.schema.target.classes is None) != (new.schema.target.classes is None):
-        told = ["numbers" if each.schema.target.classes is None else "classes" for each in (old, new)]
-        raise ValueError(f"the old model answers {told[0]}, the new one {told[1]}: compare them without a frame")
+        kinds = ["numbers" if each.schema.target.classes is None else "classes" for each in (old, new)]
+        raise ValueError(f"the old model predicts {kinds[0]}, the new one {kinds[1]}: compare them without a frame")
 
 
 def _answers(predictor: Predictor, table: Table) -> list[Any]:
-    """The class, or the number, that each row gets: as the classes came."""
+    """Prediction for each row: the original class label, or the number."""
     classes = predictor.schema.target.classes
     if classes is None:
         return predictor.model.predict(table)[:, 0].tolist()
@@ -127,23 +128,23 @@ def _ledgers(
 
 
 def _flip(row: int, before: object, after: object, old: Explanation, new: Explanation) -> Flip:
-    """The row with the column whose effect has changed most towards the new answer; of equals the first by name."""
+    """Flip of a row, with the column whose contribution to the new prediction has increased most; ties by name."""
     effects = _effects(old, before, after), _effects(new, before, after)
     units = (1.0, 1.0) if old.unit == new.unit else tuple(sum(map(abs, each.values())) or 1.0 for each in effects)
     lines = sorted({*effects[0], *effects[1]}, key=lambda name: (name is not None, name or ""))
-    told = {name: tuple(each.get(name, 0.0) for each in effects) for name in lines}
+    effects_by_line = {name: tuple(each.get(name, 0.0) for each in effects) for name in lines}
     is_number = new.unit == "number"
 
     def changed(name: str | None) -> float:
-        change = told[name][1] / units[1] - told[name][0] / units[0]
+        change = effects_by_line[name][1] / units[1] - effects_by_line[name][0] / units[0]
         return abs(change) if is_number else change
 
-    most = max(lines, key=changed)
-    return Flip(row, before, after, most, *told[most])
+    decisive = max(lines, key=changed)
+    return Flip(row, before, after, decisive, *effects_by_line[decisive])
 
 
 def _effects(ledger: Explanation, before: object, after: object) -> dict[str | None, float]:
-    """What each column, and the start (None), adds for the new answer against the old; of numbers, to the answer."""
+    """Contribution of each column, and of the start (None), to the new prediction against the old one."""
     against = _contrast(ledger, before, after)
     found: dict[str | None, float] = {None: _amount(ledger.start, against)}
     for line in ledger.evidence:
@@ -152,7 +153,7 @@ def _effects(ledger: Explanation, before: object, after: object) -> dict[str | N
 
 
 def _contrast(ledger: Explanation, before: object, after: object) -> tuple[int | None, int | None]:
-    """The places of the new class and of the old one; None where the model does not know it."""
+    """Codes of the new and the old class; None if the model does not know the class."""
     if ledger.unit == "number":
         return 0, None
     places = {label: code for code, label in enumerate(ledger.classes)}
@@ -160,6 +161,6 @@ def _contrast(ledger: Explanation, before: object, after: object) -> tuple[int |
 
 
 def _amount(effect: np.ndarray, against: tuple[int | None, int | None]) -> float:
-    """The effect on one score less that on the other: a class that is excluded counts as a very large amount."""
+    """Difference of an effect on two scores; that of an excluded class is limited to a very large amount."""
     more, less = (0.0 if code is None else float(np.clip(effect[code], -LARGEST, LARGEST)) for code in against)
     return more - less

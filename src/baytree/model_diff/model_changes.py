@@ -1,6 +1,6 @@
-"""What sets two models apart, as their summaries tell it, and whether there is more than they tell.
+"""Differences of two models' summaries, and of two trees node by node.
 
-Two trees side by side: from the root down, as long as both ask for the same column with as many branches.
+Trees are compared from the root, as long as both nodes test the same column with the same number of branches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from baytree.summary.tree import SPREAD, STOP, BayesTreeSummary, NamedCondition,
 
 
 def model_changes(old: Predictor, new: Predictor) -> tuple[Change, ...]:
-    """The name of the algorithm and the kind of the model, then whatever differs between models of one kind."""
+    """Differences of the algorithm and the kind of model, or of the summaries of two models of one kind."""
     summaries = old.model.summary(old.schema), new.model.summary(new.schema)
     old_kind, new_kind = map(_kind, summaries)
     changes = [] if old.name == new.name else [Change("model", "algorithm", old.name, new.name)]
@@ -32,7 +32,7 @@ def model_changes(old: Predictor, new: Predictor) -> tuple[Change, ...]:
 
 
 def are_equal_records(old: Any, new: Any) -> bool:
-    """Whether two records hold the same numbers and words, all the way down."""
+    """Whether two records are recursively equal, NaN equal to NaN."""
     if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
         return _are_equal_arrays(np.asarray(old), np.asarray(new))
     if isinstance(old, msgspec.Struct):
@@ -62,7 +62,7 @@ def _summary_changes(old: Summary, new: Summary) -> tuple[Change, ...]:
 
 
 def _of_trials(old: TrialsSummary, new: TrialsSummary) -> tuple[Change, ...]:
-    """The changes of each trial, under its number."""
+    """Changes of each boosting trial, labelled with its number."""
     found = list[Change]()
     for k, (before, after) in enumerate(zip_longest(old.trials, new.trials), 1):
         if before is None or after is None:
@@ -86,27 +86,27 @@ def _fields(record: msgspec.Struct) -> list[Any]:
     return [getattr(record, name) for name in record.__struct_fields__]
 
 
-MOST_CONDITIONS = 6  # of the way to a node that are told: a chain of n nodes would have n² of them
+MOST_CONDITIONS = 6  # conditions of the path to a node that are shown: all of them would be n² for a chain of n nodes
 
 
 class TreeIndex(NamedTuple):
-    """A tree with its links, so that nodes are reached without recursion."""
+    """Tree summary with links between its nodes, so that nodes are reached without recursion."""
 
     summary: TreeSummary
-    children: list[list[int]]  # of each node, by their place
-    parent: list[int]  # the root is its own
-    leaves: list[int]  # below each node, or itself
+    children: list[list[int]]  # child indices of each node
+    parent: list[int]  # the root is its own parent
+    leaves: list[int]  # number of leaves below each node; 1 for a leaf
 
     @classmethod
     def of(cls, summary: TreeSummary) -> Self:
-        """The tree of a summary, whose nodes come depth first."""
+        """Index of a summary, whose nodes are in depth-first order."""
         nodes = summary.nodes
         children: list[list[int]] = [[] for _ in nodes]
-        parent, way = [0] * len(nodes), list[int]()  # the last node of each depth
+        parent, path = [0] * len(nodes), list[int]()  # the last node of each depth
         for k, node in enumerate(nodes):
-            way[node.depth :] = [k]
+            path[node.depth :] = [k]
             if node.depth:
-                parent[k] = way[node.depth - 1]
+                parent[k] = path[node.depth - 1]
                 children[parent[k]].append(k)
         leaves = [int(not below) for below in children]
         for k in range(len(nodes) - 1, 0, -1):
@@ -114,88 +114,88 @@ class TreeIndex(NamedTuple):
         return cls(summary, children, parent, leaves)
 
     def node(self, k: int) -> Node:
-        """The node at a place."""
+        """Node at an index."""
         return self.summary.nodes[k]
 
     def where(self, k: int) -> str:
-        """The id of a node, and the last conditions on the way to it."""
-        told, node = list[str](), k
-        while (condition := self.node(node).condition) is not None and len(told) < MOST_CONDITIONS:
-            told.append(sentence(condition))
+        """Id of a node, and the last conditions on the path to it."""
+        conditions, node = list[str](), k
+        while (condition := self.node(node).condition) is not None and len(conditions) < MOST_CONDITIONS:
+            conditions.append(sentence(condition))
             node = self.parent[node]
         more = ["…"] if self.node(node).condition is not None else []
-        way = " and ".join([*more, *reversed(told)])
-        return f"node {self.node(k).id}: {way}" if way else f"node {self.node(k).id}: all rows"
+        path = " and ".join([*more, *reversed(conditions)])
+        return f"node {self.node(k).id}: {path}" if path else f"node {self.node(k).id}: all rows"
 
     def share(self, k: int) -> float:
-        """The share of the weight of all rows that reaches a node."""
+        """Proportion of the total weight that reaches a node."""
         return self.node(k).weight / (self.node(0).weight or 1.0)
 
     def tests(self, k: int) -> tuple[NamedCondition, ...]:
-        """What each branch of a node asks; nothing at a leaf."""
+        """Conditions of a node's branches; empty at a leaf."""
         below = (self.node(child).condition for child in self.children[k])
         return tuple(condition for condition in below if condition is not None)
 
     def asks(self, k: int) -> str | None:
-        """The test of a node in words; None at a leaf."""
+        """Test of a node as text; None at a leaf."""
         tests = self.tests(k)
         return f"{plain(self.node(k).column)}: {' | '.join(map(label, tests))}" if tests else None
 
     def cuts(self, k: int) -> str:
-        """The same with every digit of its numbers."""
+        """Test of a node as text with all digits of its thresholds."""
         edges = dict.fromkeys(edge for test in self.tests(k) for edge in (test.low, test.high) if edge is not None)
         return f"{plain(self.node(k).column)}: cut at {', '.join(map(repr, edges))}"
 
     def answer(self, k: int) -> str | None:
-        """The class that a leaf answers; None where it is no leaf, or answers a number."""
+        """Predicted class of a leaf; None for an inner node or a numeric target."""
         classes = self.summary.classes
         return quoted(classes[self.node(k).prediction]) if classes and not self.children[k] else None
 
     def amount(self, k: int) -> float | None:
-        """The probability of that class, or the number that a leaf answers."""
+        """Probability of the predicted class, or the predicted number, of a leaf; None for an inner node."""
         return None if self.children[k] else self.node(k).value
 
     def without_value(self, k: int) -> str | None:
-        """What becomes of a row that has no value of the column; None at a leaf."""
+        """Treatment of a row that has no value of the tested column, as text; None at a leaf."""
         if not self.children[k]:
             return None
         node = self.node(k)
         others = [sentence(each.first) for each in node.surrogates]
-        last = {STOP: "rests here", SPREAD: "follows every branch"}.get(node.missing, f"branch {node.missing + 1}")
+        last = {STOP: "stops here", SPREAD: "follows every branch"}.get(node.missing, f"branch {node.missing + 1}")
         return "; ".join([*others, last])
 
 
 def tree_changes(old: TreeSummary, new: TreeSummary) -> tuple[Change, ...]:
-    """What the nodes ask and answer otherwise; below a node that asks for another column, nothing is held together."""
+    """Differences of the nodes; subtrees below nodes that test different columns are not compared."""
     return sorted_changes(_walk(TreeIndex.of(old), TreeIndex.of(new)))
 
 
 def _walk(old: TreeIndex, new: TreeIndex) -> Iterator[Change]:
-    waiting = [(0, 0)]
-    while waiting:
-        at, there = waiting.pop()
-        if not _are_alike(old, at, new, there):
-            yield _change("asks", old, at, new, there, _with_leaves(old, at), _with_leaves(new, there))
-            if not (old.children[at] and new.children[there]):
-                yield from _answers(old, at, new, there)
+    stack = [(0, 0)]
+    while stack:
+        at, other = stack.pop()
+        if not _test_same_column(old, at, new, other):
+            yield _change("test", old, at, new, other, _with_leaves(old, at), _with_leaves(new, other))
+            if not (old.children[at] and new.children[other]):
+                yield from _answers(old, at, new, other)
             continue
-        if old.tests(at) != new.tests(there):
-            yield _change("asks", old, at, new, there, *_tests(old, at, new, there))
-        before, after = old.without_value(at), new.without_value(there)
+        if old.tests(at) != new.tests(other):
+            yield _change("test", old, at, new, other, *_tests(old, at, new, other))
+        before, after = old.without_value(at), new.without_value(other)
         if before != after:
-            yield _change("without a value", old, at, new, there, before, after)
-        yield from _answers(old, at, new, there)
-        waiting += reversed(list(zip(old.children[at], new.children[there], strict=True)))
+            yield _change("missing values", old, at, new, other, before, after)
+        yield from _answers(old, at, new, other)
+        stack += reversed(list(zip(old.children[at], new.children[other], strict=True)))
 
 
-def _are_alike(old: TreeIndex, at: int, new: TreeIndex, there: int) -> bool:
-    """Whether both are leaves, or ask for the same column with as many branches."""
+def _test_same_column(old: TreeIndex, at: int, new: TreeIndex, there: int) -> bool:
+    """Whether both are leaves, or test the same column with the same number of branches."""
     is_same_column = old.node(at).column == new.node(there).column
     return len(old.children[at]) == len(new.children[there]) and (is_same_column or not old.children[at])
 
 
 def _tests(old: TreeIndex, at: int, new: TreeIndex, there: int) -> tuple[str | None, str | None]:
-    """Two tests in words; with every digit where fewer make them look the same."""
+    """Two tests as text; with all digits if they would look the same otherwise."""
     words = old.asks(at), new.asks(there)
     return words if words[0] != words[1] else (old.cuts(at), new.cuts(there))
 
@@ -208,10 +208,10 @@ def _with_leaves(tree: TreeIndex, k: int) -> str | None:
 def _answers(old: TreeIndex, at: int, new: TreeIndex, there: int) -> Iterator[Change]:
     before, after = old.answer(at), new.answer(there)
     if before != after:
-        yield _change("answers", old, at, new, there, before, after)
+        yield _change("prediction", old, at, new, there, before, after)
     is_share = bool(old.summary.classes or new.summary.classes)
     if not are_equal(old.amount(at), new.amount(there)):
-        what = "probability of its answer" if is_share else "answers"
+        what = "probability of the predicted class" if is_share else "prediction"
         yield _change(what, old, at, new, there, old.amount(at), new.amount(there))
 
 

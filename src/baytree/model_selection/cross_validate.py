@@ -1,9 +1,7 @@
-"""How well a model does on rows that it has not learnt from: cross-validation.
+"""Cross-validation of any estimator, in memory or on remote rows.
 
-Folds of rows that are elsewhere, for models that add up: one round observes all folds, another answers for their rows.
-
-The rows stay where they are. Their labels come here to be dealt into folds, the fold of each row goes there, and the answers
-come back, as those of `predict` do.
+Remote rows stay where they are if the model is mergeable: one pass observes every fold, a second one predicts. Only the
+labels are collected here to assign folds, the fold of each row is sent out, and the predictions come back.
 """
 
 from __future__ import annotations
@@ -48,37 +46,37 @@ def cross_validate(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> CrossValidation:
-    """How well an estimator answers for rows that it has not learnt from.
+    """Evaluate an estimator by cross-validation, on rows that were not in the training data of each fold.
 
     Parameters
     ----------
     estimator : estimator
-        Any classifier or regressor, also a Pipeline: everything in it is learnt anew in each fold, so a selector inside
-        never sees the rows that are kept back. Additive models learn by taking the fold's statistics away.
+        Any classifier or regressor, also a Pipeline: everything in it is refitted in each fold, so a selector inside it
+        never sees the test rows. Mergeable models subtract the statistics of the fold instead of refitting.
     frame : data frame, dict of columns, array, `baytree.scan`, Dask or Spark frame
-        The table, with its target column or without it. Rows that are not in memory stay where they are if the model adds
-        up (naive Bayes, joint table, discriminants, least squares) and the folds do not overlap; else they are brought here
-        where they fit.
+        Table with or without its target column. Remote rows stay where they are if the model is mergeable (naive Bayes,
+        joint table, discriminants, least squares) and the test folds do not overlap; otherwise they are loaded if they
+        fit in memory.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     cv : int, "loo", float, splitter, or list of (train, test)
-        A number of shuffled folds, stratified by class; leave-one-out; a share to hold out; any of scikit-learn's
-        splitters; or the numbers of the rows on each side.
+        Number of shuffled folds, stratified by class; leave-one-out; a proportion to hold out; a scikit-learn splitter; or
+        the row numbers of each side.
     groups : array, optional
-        Rows of one group stay together.
+        Rows of one group stay in the same fold.
     sample_weight : array or str, optional
-        What each row counts for, in learning and in scoring, or the name of the column that says so. Rows of weight 0 are
-        left out.
+        Weight of each row, in training and in scoring, or the name of the weight column. Rows of weight 0 are left
+        out.
     random_state : int
-        The seed that shuffles the rows.
+        Seed of the shuffle.
     n_jobs : int, optional
-        How many threads share the folds; all cores by default. Their number changes no result.
+        Number of threads for the folds; all cores by default. It does not change any result.
 
     Returns
     -------
     CrossValidation
-        The answers for every row that was kept back: prints scores with intervals, classes and confusions; `summary`,
-        `scores`, `confusion`, `calibration`, `against`, `to_frame` and `plot` read them.
+        Predictions for every held-out row. Prints scores with intervals, per-class metrics and the confusion matrix; see
+        `summary`, `scores`, `confusion`, `calibration`, `against`, `to_frame` and `plot`.
 
     Examples
     --------
@@ -88,31 +86,31 @@ def cross_validate(
     1.0
     """
     if groups is None and remote_source(frame) is not None:
-        found = cross_validate_remote(estimator, frame, target, sample_weight, cv, random_state)
-        if found is not None:
-            return found
+        result = cross_validate_remote(estimator, frame, target, sample_weight, cv, random_state)
+        if result is not None:
+            return result
     problem = problem_of(estimator, frame, target, sample_weight).without_identifiers()
     folds = problem.folds(cv, groups, random_state)
-    answered = tuple(predict_folds(estimator, problem, folds.parts, n_jobs))
-    return CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
+    predictions = tuple(predict_folds(estimator, problem, folds.parts, n_jobs))
+    return CrossValidation.of(type(estimator).__name__, problem, predictions, folds.how)
 
 
 def problem_of(
     estimator: EstimatorLike, frame: FrameLike, target: TargetLike, sample_weight: WeightsLike = None
 ) -> SupervisedProblem:
-    """The problem that an estimator is tried on: its task, and the kinds of columns that it declares."""
+    """Supervised problem for an estimator: its task, and the kinds of columns that it declares."""
     task = "classification" if is_classifier(estimator) else "regression"
     declared = estimator.schema if isinstance(estimator, Estimator) else None
     return SupervisedProblem.of(frame, target, task, declared, sample_weight)
 
 
-MOST_FOLDS = 1000  # models at a time; to leave one row out after the other, rows are brought here
+MOST_FOLDS = 1000  # models held at a time; leave-one-out loads the rows instead
 
 
 def cross_validate_remote(
     estimator: EstimatorLike, frame: FrameLike, target: TargetLike, sample_weight: WeightsLike, cv: CV, seed: int
 ) -> CrossValidation | None:
-    """The cross-validation of rows that stay where they are; None where it needs them here."""
+    """Cross-validation of rows that stay remote; None if it needs them in memory."""
     if not isinstance(estimator, AdditiveEstimator) or names_rows(cv) or cv in ("loo", "leave-one-out"):
         return None
     rows = prepare_remote_rows(clone(estimator), frame, target, sample_weight)
@@ -123,81 +121,88 @@ def cross_validate_remote(
     check_memory(rows.n_rows * 8.0 * (n_classes + 4), rows.source)
     label, weight = rows.map_reduce(_labels, rows_per_part=None).arrays
     folds = read_cv(cv, len(label), label, n_classes > 0, None, seed)
-    fold = _held_out(folds, len(label))
+    fold = _fold_numbers(folds, len(label))
     if fold is None:
         return None
-    trials = tuple(_trials(learner, rows, folds, fold))
-    known = None if rows.encoding.is_unweighted else weight
-    return CrossValidation(type(estimator).__name__, Labels(label, rows.schema.target), trials, folds.how, known)
+    trials = tuple(_predict_remote_folds(learner, rows, folds, fold))
+    weights = None if rows.encoding.is_unweighted else weight
+    return CrossValidation(type(estimator).__name__, Labels(label, rows.schema.target), trials, folds.how, weights)
 
 
 class FoldObservations(msgspec.Struct, frozen=True):
-    """What was seen of each fold, and of the rows that none holds out."""
+    """Statistics of the rows of each fold, preceded by those of rows that no fold holds out."""
 
     seen: tuple[OptionalStatistic, ...]
 
     @classmethod
     def of(cls, learner: MergeableLearner, fold: np.ndarray, n_folds: int, table: Table) -> Self:
-        """Of the rows of one part."""
-        own = fold[table.first : table.first + len(table)]
-        places = [np.flatnonzero(own == k) for k in range(-1, n_folds)]
-        return cls(tuple(OptionalStatistic(learner.observe(table.take(rows)) if len(rows) else None) for rows in places))
+        """Statistics of the rows of one partition."""
+        fold_of_row = fold[table.first : table.first + len(table)]
+        rows_by_fold = [np.flatnonzero(fold_of_row == k) for k in range(-1, n_folds)]
+        return cls(
+            tuple(OptionalStatistic(learner.observe(table.take(rows)) if len(rows) else None) for rows in rows_by_fold)
+        )
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(mine + theirs for mine, theirs in zip(self.seen, other.seen, strict=True)))
 
 
-def _trials(learner: MergeableLearner, rows: RemotePartitions, folds: Folds, fold: np.ndarray) -> list[FoldPrediction]:
+def _predict_remote_folds(
+    learner: MergeableLearner, rows: RemotePartitions, folds: Folds, fold: np.ndarray
+) -> list[FoldPrediction]:
     start = perf_counter()
     n_folds = len(folds.parts)
-    seen = rows.map_reduce(partial(FoldObservations.of, learner, fold, n_folds), rows_per_part=None).seen
-    everything = reduce(add, seen).value
+    statistics = rows.map_reduce(partial(FoldObservations.of, learner, fold, n_folds), rows_per_part=None).seen
+    total = reduce(add, statistics).value
     models = []
-    for own in seen[1:]:
-        schema, left = (everything - own.value).drop_unused_levels(rows.schema)
-        models.append((schema, learner.derive(left, schema)))
+    for held_out in statistics[1:]:
+        schema, remaining = (total - held_out.value).drop_unused_levels(rows.schema)
+        models.append((schema, learner.derive(remaining, schema)))
     seconds = (perf_counter() - start) / n_folds
-    answer, probability = rows.map_reduce(partial(_answers, models, fold), rows_per_part=None).arrays
+    predicted, probability = rows.map_reduce(partial(_predictions, models, fold), rows_per_part=None).arrays
     return [
         FoldPrediction(
-            part.test, len(part.train), answer[part.test], probability[part.test] if probability.size else None, seconds
+            part.test, len(part.train), predicted[part.test], probability[part.test] if probability.size else None, seconds
         )
         for part in folds.parts
     ]
 
 
-def _answers(models: list[tuple[Schema, Model]], fold: np.ndarray, table: Table) -> RowArrays:
-    """What the model that has not seen a row answers for it, and with which probabilities."""
-    own, classes = fold[table.first : table.first + len(table)], table.schema.target.classes
-    answer = np.zeros(len(table), np.int32 if classes else np.float64)
+def _predictions(models: list[tuple[Schema, Model]], fold: np.ndarray, table: Table) -> RowArrays:
+    """Prediction and probabilities for each row, by the model of its fold."""
+    fold_of_row, classes = fold[table.first : table.first + len(table)], table.schema.target.classes
+    predicted = np.zeros(len(table), np.int32 if classes else np.float64)
     probability = np.zeros((len(table), len(classes or ())))
     for k, (schema, model) in enumerate(models):
-        places = np.flatnonzero(own == k)
-        if not len(places):
+        held_out_rows = np.flatnonzero(fold_of_row == k)
+        if not len(held_out_rows):
             continue
-        held_out = held_out_table(table, places, schema)
-        answers = model.predict(held_out)
+        test = held_out_table(table, held_out_rows, schema)
+        output = model.predict(test)
         if classes is None:
-            answer[places] = answers[:, 0]
+            predicted[held_out_rows] = output[:, 0]
             continue
-        known = codes_among(schema.classes, classes)
-        answer[places] = known[predict_codes(model, held_out)]
-        probability[places] = spread(answers, known, len(classes))
-    return RowArrays.of(table.first, answer, probability)
+        codes = codes_among(schema.classes, classes)
+        predicted[held_out_rows] = codes[predict_codes(model, test)]
+        probability[held_out_rows] = spread(output, codes, len(classes))
+    return RowArrays.of(table.first, predicted, probability)
 
 
 def _labels(table: Table) -> RowArrays:
     return RowArrays.of(table.first, table.label, table.weight)
 
 
-def _held_out(folds: Folds, n_rows: int) -> np.ndarray | None:
-    """int16 [n_rows]: the fold that holds each row out, −1 for none; None where they are not apart or leave rows aside."""
+def _fold_numbers(folds: Folds, n_rows: int) -> np.ndarray | None:
+    """Fold that holds out each row, −1 for none: int16 [n_rows].
+
+    None if test folds overlap, training sets are not their complements, or there are more than `MOST_FOLDS` folds.
+    """
     fold = np.full(n_rows, -1, np.int16)
     if len(folds.parts) > MOST_FOLDS:
         return None
     for number, part in enumerate(folds.parts):
-        is_rest = len(part.train) + len(part.test) == n_rows and part.is_complement
-        if not is_rest or (fold[part.test] >= 0).any():
+        is_complement = len(part.train) + len(part.test) == n_rows and part.is_complement
+        if not is_complement or (fold[part.test] >= 0).any():
             return None
         fold[part.test] = number
     return fold

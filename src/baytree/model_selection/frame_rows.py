@@ -1,4 +1,4 @@
-"""Rows and columns of what users give, in its own type: frames of any library, arrays, sparse matrices, dicts of columns."""
+"""Row and column selection of raw inputs in their own type: frames, arrays, sparse matrices, mappings of columns."""
 
 from __future__ import annotations
 
@@ -11,57 +11,57 @@ from baytree._typing import FrameLike
 
 
 def take_rows(rows: Any, index: np.ndarray) -> Any:
-    """These rows of a frame, an array, a list or a mapping of columns, in the same type."""
+    """Rows of a frame, an array, a list or a mapping of columns, in the same type."""
     if isinstance(rows, Mapping):
         return {name: take_rows(values, index) for name, values in rows.items()}
     if isinstance(rows, (list, tuple)):
-        return [rows[place] for place in index.tolist()]
+        return [rows[position] for position in index.tolist()]
     if isinstance(rows, np.ndarray) or hasattr(rows, "tocsr"):
         return rows[index]
     if hasattr(rows, "iloc"):
         return rows.iloc[index]
-    import narwhals as nw  # only for frames of other libraries than pandas
+    import narwhals as nw  # only for frames of libraries other than pandas
 
     native = nw.from_native(rows, eager_only=True, allow_series=True, pass_through=True)
     return native[index].to_native() if isinstance(native, (nw.DataFrame, nw.Series)) else np.asarray(rows)[index]
 
 
 def column_of(X: FrameLike, name: str) -> Any:
-    """The column of that name, as its library has it."""
+    """Column of that name, in the type of its library."""
     names = X if isinstance(X, Mapping) else getattr(X, "column_names", X.columns)
     return X[next(other for other in names if str(other) == name)]
 
 
 def selected(X: FrameLike, columns: Iterable[int]) -> Any:
-    """These columns of a frame, an array or a mapping of columns, by position, in the same type."""
-    places = list(columns)
+    """Columns of a frame, an array or a mapping of columns, by position, in the same type."""
+    positions = list(columns)
     if isinstance(X, Mapping):
         names = list(X)
-        return {names[j]: X[names[j]] for j in places}
+        return {names[j]: X[names[j]] for j in positions}
     if hasattr(X, "iloc"):
-        return X.iloc[:, places]
+        return X.iloc[:, positions]
     if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
-        return X[:, places]
-    import narwhals as nw  # only for frames of other libraries than pandas
+        return X[:, positions]
+    import narwhals as nw  # only for frames of libraries other than pandas
 
     native = nw.from_native(X, eager_only=True, pass_through=True)
-    return native[:, places].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, places]
+    return native[:, positions].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, positions]
 
 
 def without(X: FrameLike, name: str) -> Any:
-    """The frame without the column of that name."""
+    """Frame without the column of that name."""
     if isinstance(X, Mapping):
         return {other: values for other, values in X.items() if other != name}
     if hasattr(X, "iloc"):
         return X.loc[:, [str(other) != name for other in X.columns]]
-    import narwhals as nw  # only for frames of other libraries than pandas
+    import narwhals as nw  # only for frames of libraries other than pandas
 
     return nw.from_native(X, eager_only=True).drop(name).to_native()
 
 
 def indexable(X: FrameLike) -> Any:
-    """What was given, or an array of it, so that rows can be taken."""
-    if hasattr(X, "tocsr"):  # before mappings: one sparse format is a mapping of places
+    """The input itself, or an array of it, so that rows can be selected; ValueError for rows of different lengths."""
+    if hasattr(X, "tocsr"):  # before mappings: the DOK format is also a mapping
         return X.tocsr()
     if isinstance(X, Mapping) or hasattr(X, "columns"):
         return X
@@ -72,7 +72,7 @@ def indexable(X: FrameLike) -> Any:
 
 
 def refuse_empty(X: FrameLike) -> None:
-    """Raises an error where there are no rows or no columns."""
+    """Raise ValueError if there are no rows or no columns."""
     n_rows, n_columns = length(X), len(X) if isinstance(X, Mapping) else np.shape(X)[1] if len(np.shape(X)) == 2 else 1
     for n, what in ((n_rows, "sample(s)"), (n_columns, "feature(s)")):
         if n == 0:
@@ -80,7 +80,7 @@ def refuse_empty(X: FrameLike) -> None:
 
 
 def length(X: FrameLike) -> int:
-    """The number of rows."""
+    """Number of rows."""
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))
     if not hasattr(X, "__len__") or getattr(X, "shape", None) == ():

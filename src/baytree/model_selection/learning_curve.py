@@ -1,4 +1,4 @@
-"""How a model depends on its rows: the learning curve over their number, and the stability of a tree's first question."""
+"""Dependence of a model on its training rows: learning curve, and stability of a tree's root split."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class LearningCurve(TextResult):
-    """The score on rows kept back, by the number of rows learnt from."""
+    """Score on held-out rows by the number of training rows."""
 
     metric: str
     n_rows: tuple[int, ...]
     scores: tuple[Interval, ...]
 
     def to_frame(self) -> Any:
-        """A data frame, one row per number of rows."""
+        """Data frame with one row per training size."""
         mean, low, high = map(list, zip(*self.scores, strict=True))
         return frame_of({"rows": list(self.n_rows), self.metric: mean, "low": low, "high": high})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The curve with its intervals; needs matplotlib."""
+        """Plot the curve with its intervals; needs matplotlib."""
         from baytree.rendering.plots.charts import band
 
         mean, low, high = map(np.array, zip(*self.scores, strict=True))
@@ -62,31 +62,31 @@ def learning_curve(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> LearningCurve:
-    """The cross-validated score when only a share of each fold's training rows is learnt from.
+    """Cross-validated score when only a part of each fold's training rows is used.
 
     Parameters
     ----------
     estimator : estimator
         Any classifier or regressor.
     frame : data frame, dict of columns, or array
-        The table, with its target column or without it.
+        Table with or without its target column.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     shares : sequence of float
-        The shares of the training rows of each fold.
+        Proportions of the training rows of each fold.
     cv : int, "loo", float, splitter, or list of (train, test)
-        The folds, as in `cross_validate`.
+        Folds, as in `cross_validate`.
     metric : str, optional
-        Such as "AUC" or "log loss"; accuracy, or RMSE for numbers, by default.
+        Metric such as "AUC" or "log loss"; by default accuracy, or RMSE for numeric targets.
     random_state : int
-        The seed that shuffles the rows.
+        Seed of the shuffle.
     n_jobs : int, optional
-        How many threads share the folds; all cores by default.
+        Number of threads for the folds; all cores by default.
 
     Returns
     -------
     LearningCurve
-        Prints as a table; `to_frame` and `plot` give the curve.
+        Prints as a table; `to_frame` and `plot` return the curve.
 
     Examples
     --------
@@ -101,9 +101,9 @@ def learning_curve(
     order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
     sizes, scores = [], []
     for share in shares:
-        parts = tuple(Fold(_first(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
-        answered = predict_folds(estimator, problem, parts, n_jobs)
-        result = CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
+        parts = tuple(Fold(_subset(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
+        predictions = predict_folds(estimator, problem, parts, n_jobs)
+        result = CrossValidation.of(type(estimator).__name__, problem, predictions, folds.how)
         sizes.append(len(parts[0].train))
         scores.append(result.summary(metric))
     return LearningCurve(metric, tuple(sizes), tuple(scores))
@@ -111,49 +111,49 @@ def learning_curve(
 
 @dataclass(frozen=True, repr=False)
 class Stability(TextResult):
-    """How often each column is the first question of a tree, over tables drawn with replacement."""
+    """How often each column is the root split of a tree, over bootstrap samples."""
 
     shares: tuple[tuple[str, float], ...]
     n_times: int
 
     def to_frame(self) -> Any:
-        """A data frame, one row per column."""
+        """Data frame with one row per column."""
         names, shares = zip(*self.shares, strict=True)
         return frame_of({"root": list(names), "share": list(shares)})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """A bar for each column; needs matplotlib."""
+        """Plot a bar for each column; needs matplotlib."""
         from baytree.rendering.plots.charts import bars
 
         names, shares = zip(*self.shares, strict=True)
-        return bars(list(names), list(shares), f"first question in {self.n_times} samples", ax)
+        return bars(list(names), list(shares), f"root split in {self.n_times} samples", ax)
 
     def __str__(self) -> str:
-        return aligned(["first question", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
+        return aligned(["root", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
 
 
 def root_stability(
     estimator: EstimatorLike, frame: FrameLike, target: TargetLike, *, n_times: int = 100, random_state: int = 0
 ) -> Stability:
-    """How often each column is the root of a tree when the rows are drawn anew with replacement.
+    """Proportion of bootstrap samples in which each column is the root of a tree.
 
     Parameters
     ----------
     estimator : estimator
         A tree.
     frame : data frame, dict of columns, or array
-        The table, with its target column or without it.
+        Table with or without its target column.
     target : str or array
-        The name of the target column, or the labels.
+        Name of the target column, or the labels.
     n_times : int
-        How many tables are drawn.
+        Number of bootstrap samples.
     random_state : int
-        The seed of the draws.
+        Seed of the samples.
 
     Returns
     -------
     Stability
-        Prints as a table; `shares` has each root with the share of the tables where it is.
+        Prints as a table; `shares` has each root column with the proportion of samples.
 
     Examples
     --------
@@ -166,20 +166,20 @@ def root_stability(
     rng = np.random.default_rng(random_state)
     tree = with_fixed_kinds(estimator, problem)
     if not isinstance(tree, TreeEstimator):
-        raise ValueError(f"{type(estimator).__name__} is no tree and has no first question; give a tree")
-    roots = Counter(_root(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
+        raise ValueError(f"{type(estimator).__name__} is not a tree, so it has no root split; give a tree")
+    roots = Counter(_root_column(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
     return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
 
 
-def _root(tree: Any, problem: SupervisedProblem, rows: np.ndarray) -> str:
-    """The first question of a tree that learnt from these rows."""
+def _root_column(tree: Any, problem: SupervisedProblem, rows: np.ndarray) -> str:
+    """Column of the root split of a tree that is trained on these rows."""
     copy = clone(tree)
     if encodes_identically(copy, problem):
         fit_encoded(copy, training_table(problem.table, rows), False)
     else:
         fitted(copy, problem, rows)
-    return next(iter(copy.nodes()))["column"] or "(no question)"
+    return next(iter(copy.nodes()))["column"] or "(no split)"
 
 
-def _first(rows: np.ndarray, share: float) -> np.ndarray:
+def _subset(rows: np.ndarray, share: float) -> np.ndarray:
     return np.sort(rows[: max(2, round(share * len(rows)))])

@@ -1,4 +1,4 @@
-"""The models by the short names that `fit --model`, `compare` and its advice share. Nothing heavy is imported here."""
+"""Models by the short names of `fit --model` and `compare`. This module imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 
 
 class ModelFamily(NamedTuple):
-    """A family of models: its name in a leaderboard, the estimator that it is, and settings that suit a raw table."""
+    """Model family: its name in a leaderboard, its estimator class, and default parameters for raw tables."""
 
     name: str
-    estimator: str  # its public name
+    estimator: str  # public name of the class
     settings: Mapping[str, Any] = {}
-    effort: float = 1.0  # of one fold beside the other families, on a census of 32,000 rows; after what others began with
-    competes: bool = True  # whether `compare` tries it without being asked
+    effort: float = 1.0  # relative time of one fold on 32,000 rows of census data, without shared first stages
+    competes: bool = True  # whether `compare` includes it by default
     takes_text: bool = False
 
     @property
@@ -32,11 +32,11 @@ class ModelFamily(NamedTuple):
         return getattr(import_module(f"baytree.{PUBLIC_MODULES[self.estimator]}"), self.estimator)
 
     def made(self, **settings: Any) -> Estimator:
-        """An unfitted estimator, with these settings over the usual ones."""
+        """Unfitted estimator, with these parameters overriding the defaults."""
         return self.kind(**{**self.settings, **settings})
 
 
-# weaker penalties than these leave classes that can be told apart with weights beyond all reading, and take longest
+# weaker penalties give unreadably large coefficients if classes are separable, and take longest to fit
 STRENGTHS = (
     0.0001, 0.00046415888336127773, 0.002154434690031882, 0.01, 0.046415888336127774,
     0.21544346900318823, 1.0, 4.641588833612772, 21.54434690031882, 100.0,
@@ -88,7 +88,7 @@ REGRESSORS = {
 
 FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}
 
-# what `compare` can judge them by, and the metrics that are meant
+# metrics that `compare` can rank models by: option value -> metric name
 JUDGES = {
     CLASSIFICATION: {
         "brier": "Brier score", "log_loss": "log loss", "accuracy": "accuracy", "auc": "AUC", "cost": "expected cost",
@@ -98,15 +98,15 @@ JUDGES = {
 
 
 def names() -> list[str]:
-    """The short names, those of classes first."""
+    """Short names, those of classifiers first."""
     return list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
 
 
 def judges() -> list[str]:
-    """What models can be judged by, classes first."""
+    """Option values of the metrics that `compare` ranks by, those of classifiers first."""
     return [name for names in JUDGES.values() for name in names]
 
 
 def named(short: str) -> dict[str, ModelFamily]:
-    """The families of that short name by their task; none where there is no such model."""
+    """Families with that short name, by task; empty if there is none."""
     return {task: families[short] for task, families in FAMILIES.items() if short in families}

@@ -1,6 +1,6 @@
-"""A table with its target, ready to be cut: rows for folds, columns for wrappers, in the frame's own type.
+"""Supervised problem: a table with its target, encoded once, from which rows and columns can be selected.
 
-Whether the target is a class or a number, as a person would say.
+Also decides whether a target is a classification or a regression target (`task_of`).
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from baytree.model_selection.frame_rows import indexable, length, refuse_empty, 
 
 @dataclass(frozen=True)
 class SupervisedProblem:
-    """The columns to learn from, and what is to be predicted, known for every row."""
+    """Input columns and target labels; every row has a known label and a nonzero weight."""
 
-    X: FrameLike  # in the type in which it was given, without the target
+    X: FrameLike  # in its original type, without the target
     y: TargetLike
     label: labels.Labels
-    weight: np.ndarray  # [n_rows], none of them 0
+    weight: np.ndarray  # [n_rows], all nonzero
     declared: SchemaLike = None
     is_unweighted: bool = True
-    row_mask: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
-    task: str | None = None  # what the target is, where it was said
+    row_mask: np.ndarray | None = None  # bool [n_given]: which of the given rows are used; None if all are
+    task: str | None = None  # "classification" or "regression" if the user said so
 
     @classmethod
     def of(
@@ -54,36 +54,36 @@ class SupervisedProblem:
         declared: SchemaLike = None,
         sample_weight: WeightsLike = None,
     ) -> SupervisedProblem:
-        """The problem of a frame and the name of its target, or of columns and labels that come apart.
+        """Problem of a frame and the name of its target, or of columns and separate labels.
 
-        The task is "classification" or "regression"; where it is not said, numbers with fractions and more than
-        20 different whole numbers are a regression, everything else is classes. Rows without a label or of weight 0 are
+        The task is "classification" or "regression". By default, numbers with fractions and whole numbers with more than
+        20 different values are a regression target, everything else is classes. Rows without a label or of weight 0 are
         left out; `sample_weight` may be the name of a column.
         """
-        far = remote_source(X)
-        X, y, name = _apart(X if far is None else far.read_all(), y)
-        X, sample_weight = _weighed(X, sample_weight)
+        source = remote_source(X)
+        X, y, name = _split_target(X if source is None else source.read_all(), y)
+        X, sample_weight = _split_weights(X, sample_weight)
         refuse_empty(X)
         param_validation.check_schema_parameter(declared)
         label = _read_labels(y, name, task or task_of(y, name), declared)
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
         weight, is_unweighted = read_weights(sample_weight, len(label.values))
-        return _counted(cls(X, y, label, weight, declared, is_unweighted, task=task))
+        return _without_unused_rows(cls(X, y, label, weight, declared, is_unweighted, task=task))
 
     @property
     def is_classification(self) -> bool:
-        """Whether classes are to be predicted."""
+        """Whether the target is a class."""
         return self.label.target.classes is not None
 
     @property
     def name(self) -> str:
-        """The name of the target."""
+        """Name of the target."""
         return self.label.target.name
 
     @property
     def classes(self) -> np.ndarray:
-        """The classes as users see them."""
+        """Classes as users see them."""
         return labels.classes_array(self.label.target)
 
     def __len__(self) -> int:
@@ -91,13 +91,13 @@ class SupervisedProblem:
 
     @cached_property
     def schema(self) -> Schema:
-        """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
+        """Kinds and levels of the columns, and the target; text vocabularies are not collected."""
         schema = schema_of(self.frame, self.declared)
         return with_target(schema, self.label.target, len(self.label.values), *task_notes(self.y, self.name, self.task))
 
     @cached_property
     def frame(self) -> RawFrame:
-        """The raw columns."""
+        """Raw columns."""
         return msgspec.structs.replace(read(self.X), target=self.name)
 
     @cached_property
@@ -108,7 +108,7 @@ class SupervisedProblem:
 
     @cached_property
     def missing(self) -> dict[str, float]:
-        """The share of rows where each column is missing, words for nothing such as `NA` included."""
+        """Proportion of missing values of each column, including missing-value tokens such as `NA`."""
         return {
             column.name: float(is_missing(values).mean())
             for column, values in zip(self.table.schema.columns, self.table.values, strict=True)
@@ -116,7 +116,7 @@ class SupervisedProblem:
 
     @cached_property
     def is_finite(self) -> bool:
-        """Whether no number in the columns is infinite."""
+        """Whether the columns contain no infinite value."""
         if self.frame.matrix is not None:
             return True if not isinstance(self.frame.matrix, np.ndarray) else not np.isinf(self.frame.matrix).any()
         numbers = [raw.values for raw in self.frame.columns.values() if isinstance(raw, Numbers)]
@@ -124,25 +124,25 @@ class SupervisedProblem:
 
     @cached_property
     def kinds(self) -> dict[str, Any] | Schema:
-        """The kinds of the columns that hold strings, as all rows together decide them: no fold may decide otherwise."""
+        """Kinds of the string columns, inferred from all rows, so that no fold infers them differently."""
         if isinstance(self.declared, Schema):
             return self.declared
-        free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
-        kinds = {c.name: _kind_of(c) for c in self.schema.columns if c.name in free}
-        own = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
+        inferred = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
+        kinds = {c.name: _kind_declaration(c) for c in self.schema.columns if c.name in inferred}
+        declared = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
         order = labels.declared_order(self.declared, self.name)
-        return {**kinds, **own, **({} if order is None else {labels.name_apart(self.y, self.frame.columns): order})}
+        return {**kinds, **declared, **({} if order is None else {labels.name_apart(self.y, self.frame.columns): order})}
 
     def rows(self, index: np.ndarray) -> tuple[Any, Any]:
-        """The columns and the labels of these rows."""
+        """Columns and labels of these rows."""
         return take_rows(self.X, index), take_rows(self.y, index)
 
     def weights(self, index: np.ndarray) -> np.ndarray | None:
-        """The weights of these rows; None where each row counts once."""
+        """Weights of these rows; None if every row counts once."""
         return None if self.is_unweighted else self.weight[index]
 
     def folds(self, cv: CV = 10, groups: ArrayLike | None = None, seed: int | None = 0) -> Folds:
-        """The folds that `cv` asks for; where it names rows, these are the given ones, of which those that count stay."""
+        """Folds for `cv`. Row numbers in `cv` refer to the given rows; rows that are not used are dropped from the folds."""
         if self.row_mask is None:
             return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
         if not names_rows(cv):
@@ -153,29 +153,29 @@ class SupervisedProblem:
         return read_cv(pairs, len(self), self.label.values, self.is_classification)
 
     def _places(self, rows: np.ndarray) -> np.ndarray:
-        """The places of given rows among those that count, without those that do not."""
-        kept = np.ones(len(self), bool) if self.row_mask is None else self.row_mask
-        place = np.where(kept, np.cumsum(kept) - 1, -1)[rows]
-        return place[place >= 0]
+        """Positions of given rows among the used rows, without those that are not used."""
+        is_used = np.ones(len(self), bool) if self.row_mask is None else self.row_mask
+        position = np.where(is_used, np.cumsum(is_used) - 1, -1)[rows]
+        return position[position >= 0]
 
     def select(self, columns: Any) -> SupervisedProblem:
-        """The problem with these columns only, by position."""
+        """Problem with these columns only, by position."""
         return replace(self, X=selected(self.X, columns))
 
     def without_identifiers(self) -> SupervisedProblem:
-        """The problem without the columns that only identify rows."""
+        """Problem without the columns that only identify rows."""
         if not self.schema.left_out:
             return self
-        gone = set(self.schema.left_out)
-        return self.select([j for j, name in enumerate(self.schema.inputs) if name not in gone])
+        identifiers = set(self.schema.left_out)
+        return self.select([j for j, name in enumerate(self.schema.inputs) if name not in identifiers])
 
 
-def _kind_of(column: Column) -> Any:
-    """What all rows say of a column, without the levels that only some of them have."""
+def _kind_declaration(column: Column) -> Any:
+    """Declaration that fixes the kind of a column for all folds, without its levels."""
     return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
 
 
-def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
+def _split_target(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
     if not isinstance(y, str):
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: name the target column, or give y")
@@ -191,8 +191,8 @@ def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
     return without(X, y), X[original], y
 
 
-def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
-    """The columns to learn from and the weights, also where these are named as a column."""
+def _split_weights(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
+    """Input columns and weights, where the weights may be the name of a column."""
     if not isinstance(sample_weight, str):
         return X, sample_weight
     weights = weight_column(read(X), sample_weight)
@@ -205,8 +205,8 @@ def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> l
     return labels.in_declared_order(labels.without_words_for_none(target_reading.read_classes(y, name)), declared)
 
 
-def _counted(problem: SupervisedProblem) -> SupervisedProblem:
-    """Without the rows that have no label or no weight."""
+def _without_unused_rows(problem: SupervisedProblem) -> SupervisedProblem:
+    """Problem without the rows that have no label or weight 0."""
     keep = counted_rows_mask(problem.label, problem.weight)
     if keep is None:
         return problem
@@ -217,11 +217,11 @@ def _counted(problem: SupervisedProblem) -> SupervisedProblem:
     return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, row_mask=keep)
 
 
-MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
+MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are amounts, not class codes
 
 
 def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
-    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
+    """Note on a numeric target: whether it is treated as a number or as classes, and how to change that."""
     raw = target_reading.as_numbers(read_column(y, name), name)
     if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
         return ()

@@ -1,12 +1,10 @@
-"""Naive Bayes as a learner: which events look at which columns, how parameters follow, what the classes are beforehand.
+"""Naive Bayes learner: column groups with their event models, statistic to model, leave-one-out and row updates.
 
-Exact leave-one-out: every row's posterior by the model of all other rows, from the statistics alone.
+Leave-one-out predictions are exact and computed from the statistic alone. Each event subtracts a row from its statistic: in
+closed form for normal columns and levels, otherwise once for each set of equal rows (`leave_one_out`).
 
-Each event knows what its statistic is without a row: in closed form for normal columns and for levels, else derived once
-for each set of rows that are alike.
-
-The answers of naive Bayes with one row more or less than it has seen, for many such rows: what full conformal prediction
-and the jackknife ask for.
+`answers_after` gives the predictions after adding or removing each of many rows, as full conformal prediction and the
+jackknife need them.
 """
 
 from __future__ import annotations
@@ -37,76 +35,80 @@ from baytree.uncertainty.intervals import JEFFREYS, log_amount_moments, score_in
 
 @dataclass(frozen=True)
 class NaiveBayesLearner(MergeableLearner):
-    """Columns by event, how parameters follow from what was seen, and the probabilities of the classes if they are given."""
+    """Column groups by event, settings of the estimation, and the class probabilities if they are given."""
 
     groups: tuple[ColumnGroup, ...]
     estimation: Estimation
     class_prior: ClassAmounts | None = None
 
     def observe(self, table: Table) -> NaiveBayesStatistic:
-        """Class weights, and one statistic per group of columns."""
+        """Class weights and one statistic per group of columns."""
         return NaiveBayesStatistic.of(table, self.groups)
 
     def observe_all(self, rows: Partitions) -> NaiveBayesStatistic:
-        """The statistic of all rows; names an infinite number, and warns of columns that one far value has made useless."""
+        """Statistic of all rows.
+
+        Raises ValueError with the location of an infinite value; warns of columns that one outlier makes useless.
+        """
         outliers = Outliers(rows)
         try:
-            seen = rows.map_reduce(self.observe)
-        except ValueError:  # a kernel met an infinite number in its part: its place is one of the whole table
+            observed = rows.map_reduce(self.observe)
+        except ValueError:  # a kernel found an infinite value in a partition: locate it in the whole table
             rows.map_reduce(_refuse_infinite, rows_per_part=None)
             raise
-        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
-            spread = EVENTS[group.event].spread(statistic)
-            if spread is not None:
-                outliers.warn(group.columns, spread)
-        # files leave out a default only where it is the very object, which it is not after a journey
-        return msgspec.structs.replace(seen, groups=self.groups) if seen.groups == self.groups else seen
+        for group, statistic in zip(observed.groups, observed.statistics, strict=True):
+            deviations = EVENTS[group.event].spread(statistic)
+            if deviations is not None:
+                outliers.warn(group.columns, deviations)
+        # `omit_defaults` drops a default field only if it is the identical object, which a copy from a worker is not
+        return msgspec.structs.replace(observed, groups=self.groups) if observed.groups == self.groups else observed
 
     def derive(self, seen: NaiveBayesStatistic, schema: Schema) -> NaiveBayes:
-        """The model that follows."""
+        """Model derived from the statistic."""
         return NaiveBayes.derive(seen, schema, self.estimation, self.prior(schema))
 
     def prior(self, schema: Schema) -> np.ndarray | None:
-        """The given probabilities of the classes of a schema; None where their shares are learnt."""
+        """Given probabilities of the classes [n_classes], or None if they are estimated."""
         return None if self.class_prior is None else self.class_prior.shares(schema.classes)
 
     def predict_after(
         self, seen: NaiveBayesStatistic, changes: Table, sign: int, asked: Table
     ) -> Iterator[UpdatedPredictions]:
-        """For each row that is added or taken away its answers and those of other rows, in closed form where it has one."""
+        """Predictions of each added or removed row and of the rows in `asked`, in closed form where all events have one."""
 
-        found = answers_after(self, seen, changes, sign, asked)
-        if found is None:
+        updates = answers_after(self, seen, changes, sign, asked)
+        if updates is None:
             yield from super().predict_after(seen, changes, sign, asked)
             return
-        for after, is_hard in found:
-            for place in np.flatnonzero(is_hard):
-                one = changes.take(np.array([after.changes.start + place]))
-                after.own[place], after.others[place] = self._answers_after_one(seen, one, sign, asked)
+        for after, is_hard in updates:
+            for k in np.flatnonzero(is_hard):
+                change = changes.take(np.array([after.changes.start + k]))
+                after.own[k], after.others[k] = self._answers_after_one(seen, change, sign, asked)
             yield after
 
     def intervals(self, seen: NaiveBayesStatistic, table: Table, level: float) -> np.ndarray:
-        """Of the probability of each class: what is expected of the scores of a row, and how far they vary, given what was
-        seen. Classes and columns are independent of each other, so variances add up. [n_rows, n_classes, 2]
+        """Credible intervals of the class probabilities: [n_rows, n_classes, 2].
+
+        From the posterior mean and variance of the scores. Classes and columns are independent, so variances add up.
         """
-        mean, variance = (np.tile(each, (len(table), 1)) for each in self._class_moments(seen, table.schema))
+        mean, variance = (np.tile(moment, (len(table), 1)) for moment in self._class_moments(seen, table.schema))
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             EVENTS[group.event].add_posterior(statistic, group, table, self.estimation, mean, variance)
         return score_intervals(mean, variance, level)
 
     def _class_moments(self, seen: NaiveBayesStatistic, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-        """Of the logarithm of each class's prior, up to what all share: [n_classes] each."""
+        """Posterior mean and variance of each class's log prior, up to a common constant: [n_classes] each."""
         prior = self.prior(schema)
         if prior is not None:
             return np.log(np.maximum(prior, 1e-300)), np.zeros(len(prior))
         return log_amount_moments(seen.classes.known()[:, 0] + JEFFREYS)
 
     def n_retained_rows(self, seen: NaiveBayesStatistic) -> int:
-        """How many documents it keeps: their lengths depend on all others."""
+        """Number of stored documents; documents of unit length are stored, as their scaling depends on all others."""
         return sum(len(statistic.documents) for statistic in seen.statistics if isinstance(statistic, DocumentBags))
 
     def can_subtract(self, schema: Schema) -> bool:
-        """Whether every event can: not where distinct values or words of all rows are read."""
+        """Whether every event can subtract rows; events that need all distinct values or words cannot."""
         return all(EVENTS[group.event].can_subtract for group in self.groups)
 
 
@@ -116,7 +118,7 @@ def _refuse_infinite(table: Table) -> int:
 
 
 def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
-    """The probabilities of each row by the model of everything that was seen but that row: [n_rows, n_classes]."""
+    """Class probabilities of each row by the model of all other rows: [n_rows, n_classes]."""
     scores = _class_scores(learner, table, seen)
     for group, statistic in zip(seen.groups, seen.statistics, strict=True):
         EVENTS[group.event].add_leave_one_out_scores(statistic, group, table, learner.estimation, scores)
@@ -124,9 +126,9 @@ def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStat
 
 
 def leave_one_out_by_weight(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
-    """The same where a row that stands for several leaves one of them out: weight 2 is the row twice. [n_rows, n_classes]
+    """Leave-one-out that removes weight 1 of a heavier row, since weight 2 stands for two equal rows: [n_rows, n_classes].
 
-    In closed form throughout, also of weights that all differ.
+    In closed form throughout, also if all weights differ.
     """
     weight = np.minimum(table.weight, 1.0)
     once = msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
@@ -137,68 +139,72 @@ def leave_one_out_by_weight(learner: NaiveBayesLearner, table: Table, seen: Naiv
 
 
 def leave_one_out_log_priors(counts: np.ndarray, table: Table, estimation: Estimation) -> np.ndarray:
-    """The logarithm of each class's share [n_classes] once each row is taken away: [n_rows, n_classes]."""
+    """Log prior of each class, from counts [n_classes], after removing each row: [n_rows, n_classes]."""
     added = estimation.class_alpha
     pseudo = pseudo_counts(estimation, table.schema.target.name, table.schema.classes) if added is None else added
-    left = np.tile(counts + pseudo, (len(table), 1))
-    left[np.arange(len(table)), table.label] -= table.weight
+    remaining = np.tile(counts + pseudo, (len(table), 1))
+    remaining[np.arange(len(table)), table.label] -= table.weight
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(left, 0.0) / left.sum(axis=1, keepdims=True))
+        return np.log(np.maximum(remaining, 0.0) / remaining.sum(axis=1, keepdims=True))
 
 
 def _predict_left_out(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic, scores: np.ndarray) -> np.ndarray:
-    """The probabilities of scores; a row whose score no closed form tells has its statistic derived anew."""
+    """Class probabilities of scores; rows without a closed form get a model without them.
+
+    Those are rows with a NaN score or with score −inf in every class.
+    """
     if np.isfinite(scores).all():
         return softmax(scores)
     unknown = np.flatnonzero(np.isnan(scores).any(axis=1) | np.isneginf(scores).all(axis=1))
-    answer = softmax(np.where(np.isnan(scores), 0.0, scores)) if len(unknown) < len(scores) else np.empty_like(scores)
+    probabilities = softmax(np.where(np.isnan(scores), 0.0, scores)) if len(unknown) < len(scores) else np.empty_like(scores)
     for row in unknown:
-        answer[row] = _derived_anew(learner, table.rows(int(row), int(row) + 1), seen)
-    return answer
+        probabilities[row] = _predict_without(learner, table.rows(int(row), int(row) + 1), seen)
+    return probabilities
 
 
-def _derived_anew(learner: NaiveBayesLearner, row: Table, seen: NaiveBayesStatistic) -> np.ndarray:
+def _predict_without(learner: NaiveBayesLearner, row: Table, seen: NaiveBayesStatistic) -> np.ndarray:
     return learner.derive(seen - NaiveBayesStatistic.of(row, seen.groups), row.schema).predict(row)[0]
 
 
 def _class_scores(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
-    """The log-prior of each row's classes without the row."""
+    """Log prior of the classes for each row, estimated without the row: [n_rows, n_classes]."""
     prior = learner.prior(table.schema)
     if prior is not None:
         with np.errstate(divide="ignore"):
             return np.tile(np.log(prior), (len(table), 1))
-    first, place = group_equal_rows(table)
-    shares = [class_priors(_without(seen.classes, table, row), table.schema, learner.estimation) for row in first]
+    first, index = group_equal_rows(table)
+    priors = [class_priors(_classes_without(seen.classes, table, row), table.schema, learner.estimation) for row in first]
     with np.errstate(divide="ignore"):
-        return np.take(np.log(np.array(shares)), place, axis=0)
+        return np.take(np.log(np.array(priors)), index, axis=0)
 
 
-def _without(classes: Counts, table: Table, row: int) -> Counts:
+def _classes_without(classes: Counts, table: Table, row: int) -> Counts:
     return classes - NaiveBayesStatistic.of(table.rows(row, row + 1), ()).classes
 
 
-_BLOCK = 1 << 15  # probabilities at a time, which stay near the processor
+_BLOCK = 1 << 15  # probabilities per block, so that they stay in the cache
 
 
 def answers_after(
     learner: NaiveBayesLearner, seen: NaiveBayesStatistic, changes: Table, sign: int, asked: Table
 ) -> Iterator[tuple[UpdatedPredictions, np.ndarray]] | None:
-    """For each row of `changes`, added (sign 1) or taken away (−1), its own probabilities and those of the rows asked for.
+    """Predictions after each row of `changes` is added (sign 1) or removed (−1): its own and those of the rows in `asked`.
 
-    With each block of changes comes which of them need a statistic of their own; None where an event has no closed form.
+    Yields blocks of changes, each with a mask of the changes that need a statistic of their own. Returns None if an event
+    has no closed form.
     """
     counts, exponent = bounded(seen.classes.cells)
     if exponent or not counts.sum() >= MIN_TOTAL_WEIGHT:
         return None
-    of_groups = []
+    updates = []
     for group, statistic in zip(seen.groups, seen.statistics, strict=True):
         event = EVENTS[group.event]
-        altered = event.row_update(statistic, group, changes, sign, learner.estimation)
-        if altered is None:
+        update = event.row_update(statistic, group, changes, sign, learner.estimation)
+        if update is None:
             return None
-        of_groups.append((altered, event.update_inputs(changes, group), event.update_inputs(asked, group)))
-    is_hard = np.any([np.zeros(len(changes), bool), *(altered.is_hard for altered, *_ in of_groups)], axis=0)
-    return _predict_updated(of_groups, _log_priors(learner, counts[1:, 0], changes, sign), is_hard, len(asked))
+        updates.append((update, event.update_inputs(changes, group), event.update_inputs(asked, group)))
+    is_hard = np.any([np.zeros(len(changes), bool), *(update.is_hard for update, *_ in updates)], axis=0)
+    return _predict_updated(updates, _log_priors(learner, counts[1:, 0], changes, sign), is_hard, len(asked))
 
 
 def _predict_updated(
@@ -209,10 +215,10 @@ def _predict_updated(
     for first in range(0, n_changes, step):
         block = slice(first, min(first + step, n_changes))
         own, others = (np.repeat(log_prior[block, None], n, axis=1) for n in (1, n_asked))  # [n_changes, n, n_classes]
-        for altered, mine, theirs in of_groups:
-            for place, change in enumerate(range(block.start, block.stop)):
-                altered.add_scores(change, [each[change : change + 1] for each in mine], own[place])
-                altered.add_scores(change, theirs, others[place])
+        for update, own_rows, other_rows in of_groups:
+            for k, change in enumerate(range(block.start, block.stop)):
+                update.add_scores(change, [each[change : change + 1] for each in own_rows], own[k])
+                update.add_scores(change, other_rows, others[k])
         yield (
             UpdatedPredictions(block, _posterior(own, log_prior[block])[:, 0], _posterior(others, log_prior[block])),
             is_hard[block],
@@ -220,19 +226,19 @@ def _predict_updated(
 
 
 def _posterior(scores: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
-    """The probabilities of scores [n_changes, n_rows, n_classes]; the prior where every class is impossible."""
-    never = np.isneginf(scores).all(axis=2)
-    if never.any():
-        scores[never] = np.broadcast_to(log_prior[:, None], scores.shape)[never]
+    """Softmax of scores [n_changes, n_rows, n_classes]; the prior where every class is impossible."""
+    impossible = np.isneginf(scores).all(axis=2)
+    if impossible.any():
+        scores[impossible] = np.broadcast_to(log_prior[:, None], scores.shape)[impossible]
     return softmax(scores.reshape(-1, scores.shape[2])).reshape(scores.shape)
 
 
 def _log_priors(learner: NaiveBayesLearner, counts: np.ndarray, changes: Table, sign: int) -> np.ndarray:
-    """The logarithm of each class's prior after each change. [n_changes, n_classes]"""
+    """Log prior of each class after each change: [n_changes, n_classes]."""
     with np.errstate(divide="ignore"):
-        given = learner.prior(changes.schema)
-        if given is not None:
-            return np.tile(np.log(given), (len(changes), 1))
+        given_prior = learner.prior(changes.schema)
+        if given_prior is not None:
+            return np.tile(np.log(given_prior), (len(changes), 1))
         n = np.tile(counts, (len(changes), 1))
         n[np.arange(len(changes)), changes.label] += sign * changes.weight
         estimation, schema = learner.estimation, changes.schema

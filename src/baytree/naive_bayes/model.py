@@ -1,6 +1,6 @@
-"""Naive Bayes: what it has seen, and the model that follows.
+"""Naive Bayes model: prior and likelihoods, prediction, explanation and conversion to a formula.
 
-Naive Bayes and the joint table as formulas: the prior, what each column adds to the scores, and the posterior.
+`joint_table` converts the joint table of `joint_model` to a formula as well.
 """
 
 from __future__ import annotations
@@ -42,41 +42,41 @@ if TYPE_CHECKING:
 
 
 class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="naive_bayes"):
-    """argmax_c log p(c) + Σ_j log p(x_j | c), a missing value adding nothing."""
+    """Naive Bayes model: argmax_c log p(c) + Σ_j log p(x_j | c). A missing value contributes nothing."""
 
     log_prior: np.ndarray  # [n_classes]
     likelihoods: tuple[Likelihood, ...]
-    belief: str = ""  # the prior that it was derived with, in words
+    belief: str = ""  # description of the prior that was used
 
     def __post_init__(self) -> None:
         if self.log_prior.dtype != np.float64 or self.log_prior.ndim != 1 or not len(self.log_prior):
             raise ValueError("naive Bayes needs a prior for each class")
         if np.isnan(self.log_prior).any() or not np.isfinite(self.log_prior.max()):
-            raise ValueError("a prior is a probability, and not all are 0")
+            raise ValueError("priors must be probabilities, and not all of them 0")
 
     @classmethod
     def derive(cls, seen: NaiveBayesStatistic, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
-        """The model that follows from what was seen; `prior` replaces the classes' own shares."""
+        """Model derived from a statistic; `prior` [n_classes], if given, replaces the class proportions."""
         seen = _as_rows(seen)
-        shares = class_priors(seen.classes, schema, estimation) if prior is None else prior
+        priors = class_priors(seen.classes, schema, estimation) if prior is None else prior
         likelihoods = tuple(
             EVENTS[group.event].estimate(statistic, group, schema, estimation)
             for group, statistic in zip(seen.groups, seen.statistics, strict=True)
         )
         with np.errstate(divide="ignore"):
-            return cls(np.log(shares), likelihoods, _belief(seen.groups, estimation))
+            return cls(np.log(priors), likelihoods, _prior_description(seen.groups, estimation))
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the likelihoods fit the columns and classes of a schema."""
+        """Raise ValueError unless the likelihoods fit the columns and classes of the schema."""
         if len(self.log_prior) != len(schema.classes):
             raise ValueError("the prior does not fit the classes")
         for likelihood in self.likelihoods:
             if not set(likelihood.columns) <= set(range(len(schema))):
-                raise ValueError("a likelihood looks at a column that is not there")
+                raise ValueError("a likelihood refers to a column that does not exist")
             likelihood.check(schema)
 
     def scores(self, table: Table) -> np.ndarray:
-        """log p(c) + Σ log p(x_j | c): [n_rows, n_classes]."""
+        """log p(c) + Σ log p(x_j | c): float64 [n_rows, n_classes]."""
         scores = np.empty((len(table), len(self.log_prior)))
 
         def write(part: Table, first: int, last: int) -> None:
@@ -87,7 +87,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return scores
 
     def predict(self, table: Table) -> np.ndarray:
-        """The posterior of each class; where every class is impossible, the prior."""
+        """Posterior probability of each class [n_rows, n_classes]; the prior where every class is impossible."""
         probabilities = np.empty((len(table), len(self.log_prior)))
 
         def write(part: Table, first: int, last: int) -> None:
@@ -98,12 +98,12 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return probabilities
 
     def predict_with_codes(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """The posterior of each class, and the code of the most probable one."""
-        answers = self.predict(table)
-        return answers, np.argmax(answers, axis=1)
+        """Posterior probability of each class, and the code of the most probable one."""
+        probabilities = self.predict(table)
+        return probabilities, np.argmax(probabilities, axis=1)
 
     def predict_codes(self, table: Table) -> np.ndarray:
-        """The code of the most probable class of each row; of equally probable ones the first."""
+        """Code of the most probable class of each row, the first one on ties: int32 [n_rows]."""
         choices = np.empty(len(table), np.int32)
 
         def write(part: Table, first: int, last: int) -> None:
@@ -127,17 +127,17 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return softmax(scores)
 
     def explain(self, table: Table) -> list[Explanation]:
-        """Each column's log-likelihood in each class, in the order of the columns."""
-        ledgers: dict[int, list[tuple[Evidence, ...]]] = {}
+        """Log-likelihood of each column in each class, in column order."""
+        evidence: dict[int, list[tuple[Evidence, ...]]] = {}
         for likelihood in self.likelihoods:
-            ledgers.update(likelihood.evidence(table))
+            evidence.update(likelihood.evidence(table))
         probability = self.predict(table)
-        order = sorted(ledgers)
+        order = sorted(evidence)
         return [
             Explanation(
                 table.schema.classes,
                 self.log_prior,
-                tuple(line for j in order for line in ledgers[j][row]),
+                tuple(item for j in order for item in evidence[j][row]),
                 probability[row],
                 "log-likelihood",
             )
@@ -145,47 +145,47 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         ]
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns."""
+        """Model as an expression of the raw columns."""
 
         return naive_bayes(self, schema)
 
     def summary(self, schema: Schema) -> NaiveBayesSummary:
         """Priors and class-conditional distributions."""
         ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
-        told = tuple(record for likelihood in ordered for record in likelihood.summary(schema))
+        records = tuple(record for likelihood in ordered for record in likelihood.summary(schema))
         prior = tuple(np.exp(self.log_prior).tolist())
-        return NaiveBayesSummary(schema.target.name, tuple(map(str, schema.classes)), prior, told, self.belief)
+        return NaiveBayesSummary(schema.target.name, tuple(map(str, schema.classes)), prior, records, self.belief)
 
 
-def _belief(groups: Sequence[ColumnGroup], estimation: Estimation) -> str:
-    """The priors of the events in words, and which columns have their own."""
+def _prior_description(groups: Sequence[ColumnGroup], estimation: Estimation) -> str:
+    """Description of the priors of the events, and of the columns with a prior of their own."""
     if estimation.estimate == "mle":
         return "estimate: mle, without a prior"
-    told = dict.fromkeys(EVENTS[group.event].prior_text(estimation) for group in groups)
-    own = [f"{name} has its own" for name in estimation.priors]
-    words = [*filter(None, told), *own]
-    return f"prior: {'; '.join(words)}" if words else ""
+    default_priors = dict.fromkeys(EVENTS[group.event].prior_text(estimation) for group in groups)
+    own_priors = [f"{name} has its own" for name in estimation.priors]
+    priors = [*filter(None, default_priors), *own_priors]
+    return f"prior: {'; '.join(priors)}" if priors else ""
 
 
 def naive_bayes(model: NaiveBayes, schema: Schema) -> Formula:
-    """log p(c) + Σ log p(x_j | c), and its softmax; where every class is impossible, the prior."""
-    steps = FormulaBuilder(schema)
+    """Formula of log p(c) + Σ log p(x_j | c) and its softmax; the prior where every class is impossible."""
+    builder = FormulaBuilder(schema)
     added: Effects = []
     for likelihood in model.likelihoods:
-        added += likelihood.formula(steps)
-    scores = _possible(model, steps.scores(model.log_prior, added))
-    counts = tuple(j for likelihood in model.likelihoods if _counts(likelihood) for j in likelihood.columns)
-    return classification_formula("naive Bayes", steps, Softmax(scores), counts=counts)
+        added += likelihood.formula(builder)
+    scores = _prior_if_impossible(model, builder.scores(model.log_prior, added))
+    counts = tuple(j for likelihood in model.likelihoods if _are_counts(likelihood) for j in likelihood.columns)
+    return classification_formula("naive Bayes", builder, Softmax(scores), counts=counts)
 
 
 def posterior(model: NaiveBayes, steps: FormulaBuilder) -> Expression:
-    """The posterior of a model that is a part of another, whose columns have no one effect each."""
+    """Posterior as an expression inside another model, whose columns do not have a single effect each."""
     terms = [value for likelihood in model.likelihoods for _, value in likelihood.formula(steps)]
-    return Softmax(_possible(model, steps.add_step(Sum((constant(model.log_prior), *terms)))))
+    return Softmax(_prior_if_impossible(model, steps.add_step(Sum((constant(model.log_prior), *terms)))))
 
 
 def joint_table(model: JointTable, schema: Schema) -> Formula:
-    """The shares of the classes among the combinations that agree with what is known; where there are none, among all."""
+    """Formula of the class proportions among combinations that agree with the known columns, or among all if none does."""
     steps = FormulaBuilder(schema)
     codes, n_columns = model.code.tolist(), len(schema)
     matching = Matching(
@@ -200,25 +200,27 @@ def joint_table(model: JointTable, schema: Schema) -> Formula:
     weight = steps.add_step(matching)
     total = steps.add_step(Total(weight))
     is_any = Compare(total, ">", constant(0.0))
-    share = Case((When(is_any, Quotient(weight, total)),), constant(model.class_shares()))
-    return classification_formula("joint table", steps, share)
+    proportions = Case((When(is_any, Quotient(weight, total)),), constant(model.class_shares()))
+    return classification_formula("joint table", steps, proportions)
 
 
-def _possible(model: NaiveBayes, scores: Named) -> Expression:
-    if not any(_may_exclude(likelihood) for likelihood in model.likelihoods):
+def _prior_if_impossible(model: NaiveBayes, scores: Named) -> Expression:
+    if not any(_has_impossible_values(likelihood) for likelihood in model.likelihoods):
         return scores
     impossible = Compare(Highest(scores), "==", constant(-np.inf))
     return Case((When(impossible, constant(model.log_prior)),), scores)
 
 
-def _may_exclude(likelihood: Likelihood) -> bool:
-    """Whether a value may be impossible in a class: a probability of 0, or a kind that its urn does not hold."""
+def _has_impossible_values(likelihood: Likelihood) -> bool:
+    """Whether some value is impossible in a class: a probability of 0, or a zero concentration."""
     arrays = [value for value in msgspec.structs.asdict(likelihood).values() if isinstance(value, np.ndarray)]
-    urn = getattr(likelihood, "concentration", None)
-    return any(np.isneginf(array).any() for array in arrays) or (urn is not None and bool((urn == 0).any()))
+    concentration = getattr(likelihood, "concentration", None)
+    return any(np.isneginf(array).any() for array in arrays) or (
+        concentration is not None and bool((concentration == 0).any())
+    )
 
 
-def _counts(likelihood: Likelihood) -> bool:
-    """Whether the numbers of these columns may not be negative."""
-    is_amount = isinstance(likelihood, CountLikelihood) and likelihood.rule in ("count", "poisson")
-    return is_amount or isinstance(likelihood, DirichletMultinomialLikelihood)
+def _are_counts(likelihood: Likelihood) -> bool:
+    """Whether the values of these columns must not be negative."""
+    is_count = isinstance(likelihood, CountLikelihood) and likelihood.rule in ("count", "poisson")
+    return is_count or isinstance(likelihood, DirichletMultinomialLikelihood)

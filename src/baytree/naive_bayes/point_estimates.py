@@ -1,4 +1,4 @@
-"""The estimates of a first lecture: one chance, or one mean and its variance, by MLE, MAP and posterior."""
+"""MLE, MAP and posterior mean of one probability or one normal distribution, for teaching."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from baytree.param_validation import finite
 
 
 class Bernoulli(TextResult, msgspec.Struct, frozen=True):
-    """A chance that was estimated from successes and failures.
+    """Estimates of a success probability from successes and failures.
 
     Attributes
     ----------
     successes, failures : float
-        What was seen.
+        Observed weights.
     mle : float
-        successes / n, the chance under which what was seen is likeliest.
+        successes / n, the maximum likelihood estimate.
     map : float
-        The mode of the posterior; where it has none, both counts being below 1, the mle.
+        Mode of the posterior; the mle if both parameters are below 1 or their sum is at most 2.
     mean : float
-        The mean of the posterior, which is the chance that the next one is a success.
+        Mean of the posterior, which is the predictive probability of a success.
     alpha, beta : float
-        The posterior is Beta(alpha, beta).
+        Parameters of the posterior Beta(alpha, beta).
     """
 
     successes: float
@@ -47,20 +47,20 @@ class Bernoulli(TextResult, msgspec.Struct, frozen=True):
 
 
 class NormalEstimate(TextResult, msgspec.Struct, frozen=True):
-    """A mean and a variance that were estimated from numbers.
+    """Estimates of the mean and variance of a normal distribution.
 
     Attributes
     ----------
     n : int
-        How many numbers were seen.
+        Number of values.
     mle : tuple of float
-        Their mean and variance (divisor n).
+        Sample mean and variance (divisor n).
     map : tuple of float
-        The mode of the posterior of mean and variance together.
+        Mode of the joint posterior of mean and variance.
     mean : tuple of float
-        The posterior means of mean and variance; the latter infinite below three numbers without a prior.
+        Posterior means of mean and variance; the latter is infinite below three values without a prior.
     m, k, a, b : float
-        The posterior is Normal–Inverse-Gamma(m, k, a, b): variance ~ IG(a, b), mean ~ N(m, variance / k).
+        Parameters of the posterior Normal–Inverse-Gamma(m, k, a, b): variance ~ IG(a, b), mean ~ N(m, variance / k).
     """
 
     n: int
@@ -75,26 +75,26 @@ class NormalEstimate(TextResult, msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         estimates = (("mle", self.mle), ("map", self.map), ("posterior mean", self.mean))
         rows = [["", "mean", "variance"], *([name, f"{m:.6g}", f"{v:.6g}"] for name, (m, v) in estimates)]
-        next_one = f"the next number: Student t, {2 * self.a:g} degrees, centre {self.m:.6g}, scale {self._scale():.6g}"
-        return "\n".join([f"{self.n} numbers", *in_columns(rows, "<>"), next_one])
+        predictive = f"the next number: Student t, {2 * self.a:g} degrees, centre {self.m:.6g}, scale {self._scale():.6g}"
+        return "\n".join([f"{self.n} numbers", *in_columns(rows, "<>"), predictive])
 
     def _scale(self) -> float:
         return float(np.sqrt(self.b / self.a * (1 + 1 / self.k)))
 
 
 def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: float = 1.0, beta: float = 1.0) -> Bernoulli:
-    """The chance of a success by MLE, MAP and posterior mean, under a Beta(alpha, beta) prior.
+    """Probability of success by MLE, MAP and posterior mean, under a Beta(alpha, beta) prior.
 
     Parameters
     ----------
     successes : float or array-like of bool or 0 and 1
-        How many of `n` were successes; or what was seen, one by one.
+        Number of successes among `n` trials, or the outcomes one by one.
     n : float, optional
-        How many were tried, where `successes` is a number.
+        Number of trials, if `successes` is a number.
     alpha : float, default=1.0
-        The pseudo-count of successes; 1 and 1 is Laplace's rule.
+        Pseudo-count of successes; alpha = beta = 1 is Laplace's rule.
     beta : float, default=1.0
-        The pseudo-count of failures.
+        Pseudo-count of failures.
 
     Returns
     -------
@@ -110,13 +110,13 @@ def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: floa
     map             0.7500  mode of Beta(4, 2)
     posterior mean  0.6667  4 / 6
     """
-    won, lost = _tried(successes, n)
-    a, b = finite("alpha", alpha, 0) + won, finite("beta", beta, 0) + lost
+    n_success, n_failure = _successes_and_failures(successes, n)
+    a, b = finite("alpha", alpha, 0) + n_success, finite("beta", beta, 0) + n_failure
     if a + b <= 0:
-        raise ValueError("nothing was seen and nothing is believed beforehand; give alpha and beta above 0")
-    mle = won / (won + lost) if won + lost else float("nan")
+        raise ValueError("no outcomes and no prior: give alpha and beta above 0")
+    mle = n_success / (n_success + n_failure) if n_success + n_failure else float("nan")
     mode = (a - 1) / (a + b - 2) if min(a, b) >= 1 and a + b > 2 else mle
-    return Bernoulli(won, lost, mle, mode, a / (a + b), a, b)
+    return Bernoulli(n_success, n_failure, mle, mode, a / (a + b), a, b)
 
 
 def estimate_normal(
@@ -127,16 +127,16 @@ def estimate_normal(
     Parameters
     ----------
     values : array-like of float
-        What was seen; missing values do not count.
+        Observed values; missing values are ignored.
     m0 : float, default=0.0
-        The mean that is believed beforehand.
+        Prior mean.
     k0 : float, default=0.0
-        How many numbers that belief is worth.
+        Weight of the prior mean, as a number of observations.
     a0 : float, default=-0.5
-        Of the variance's prior IG(a0, b0), which is worth 2 a0 numbers of variance b0 / a0. By default, with k0 = 0, it is
-        the reference prior 1 / variance, under which the posterior mean is the plain mean.
+        Shape of the prior IG(a0, b0) of the variance, which weighs as much as 2 a0 observations of variance b0 / a0. The
+        default, with k0 = 0, is the reference prior 1 / variance, under which the posterior mean is the sample mean.
     b0 : float, default=0.0
-        See `a0`.
+        Scale of the prior of the variance; see `a0`.
 
     Returns
     -------
@@ -154,27 +154,27 @@ def estimate_normal(
     posterior mean     4        17
     the next number: Student t, 4 degrees, centre 4, scale 3.19374
     """
-    seen = np.asarray(values, float).ravel()
-    seen = seen[~np.isnan(seen)]
-    if np.isinf(seen).any() or len(seen) < 2:
+    observed = np.asarray(values, float).ravel()
+    observed = observed[~np.isnan(observed)]
+    if np.isinf(observed).any() or len(observed) < 2:
         raise ValueError("give at least two finite numbers")
-    n, mean, squares = len(seen), float(seen.mean()), float(seen.var() * len(seen))
+    n, mean, squares = len(observed), float(observed.mean()), float(observed.var() * len(observed))
     k, a = finite("k0", k0, 0) + n, a0 + n / 2
     m = (k0 * m0 + n * mean) / k
     b = b0 + squares / 2 + k0 * n * (mean - m0) ** 2 / (2 * k)
     if a <= 0 or b < 0:
-        raise ValueError(f"a0={a0!r}, b0={b0!r}: the posterior has no such variance; give larger ones")
+        raise ValueError(f"a0={a0!r}, b0={b0!r}: the posterior of the variance is improper; give larger values")
     expected = b / (a - 1) if a > 1 else float("inf")
     return NormalEstimate(n, (mean, squares / n), (m, b / (a + 1.5)), (m, expected), m, k, a, b)
 
 
-def _tried(successes: ArrayLike, n: float | None) -> tuple[float, float]:
+def _successes_and_failures(successes: ArrayLike, n: float | None) -> tuple[float, float]:
     if n is not None:
-        won = finite("successes", successes, 0)
-        if won > finite("n", n, 0):
+        n_success = finite("successes", successes, 0)
+        if n_success > finite("n", n, 0):
             raise ValueError(f"successes={successes!r} of n={n!r}: give at most n")
-        return won, n - won
-    seen = np.asarray(successes)
-    if seen.ndim != 1 or not np.isin(seen, [0, 1]).all():
-        raise ValueError("give the number of successes and n, or what was seen as a list of True and False")
-    return float(seen.sum()), float(len(seen) - seen.sum())
+        return n_success, n - n_success
+    outcomes = np.asarray(successes)
+    if outcomes.ndim != 1 or not np.isin(outcomes, [0, 1]).all():
+        raise ValueError("give the number of successes and n, or the outcomes as a list of True and False")
+    return float(outcomes.sum()), float(len(outcomes) - outcomes.sum())

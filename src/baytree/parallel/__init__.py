@@ -1,1 +1,1 @@
-"""Parallel/__init__.py."""
+"""Threads, BLAS threads and memory limits of one process."""

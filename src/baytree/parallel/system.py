@@ -1,4 +1,4 @@
-"""How much memory rows may take: bytes, or a size as a person writes it."""
+"""Parse memory sizes: bytes, or text such as "2GB"."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ LEAST = 1_000_000
 
 
 def parse_memory_size(memory: str | int) -> int:
-    """The bytes of a size.
+    """Return the number of bytes of a memory size; raise a ValueError below 1 MB.
 
     >>> parse_memory_size("1.5 GB"), parse_memory_size(64_000_000)
     (1500000000, 64000000)
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
     try:
-        size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+        size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
     except ValueError:
         size = 0
     if size < LEAST:

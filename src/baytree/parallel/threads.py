@@ -1,7 +1,7 @@
-"""Threads: one pool, results in the order of the pieces, Ctrl-C answered at once.
+"""Thread pool: ordered parallel map, number of threads, prompt Ctrl-C.
 
-A sum over pieces has the same bits whatever the number of threads, because pieces do not depend on it. Work that already
-runs on a thread of the pool does its own pieces one after another: threads never wait for each other.
+Pieces do not depend on the number of threads, so a sum over pieces in order has the same bits for any number. Work that
+already runs on a pool thread processes its own pieces sequentially, so threads never wait for each other.
 """
 
 from __future__ import annotations
@@ -25,86 +25,86 @@ A = TypeVar("A")
 
 
 class Addable(Protocol):
-    """What two parts give adds up to what both together give."""
+    """Statistic that supports `+`: the sum of two parts is the statistic of both together."""
 
     def __add__(self, other: Any, /) -> Any: ...
 
 
 S = TypeVar("S", bound=Addable)
 
-_MOST = 1024  # threads: more are surely no number of cores
+_MAX_THREADS = 1024
 
-MANY_ROWS = 1 << 17  # fewer are not worth a thread per column
+MANY_ROWS = 1 << 17  # rows; below, a thread per column does not pay off
 
-_wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+_n_jobs: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
 _is_working: ContextVar[bool] = ContextVar("is_working", default=False)
 
-_given_up: ContextVar[Event | None] = ContextVar("given_up", default=None)
+_stop_event: ContextVar[Event | None] = ContextVar("given_up", default=None)
 
-_END = "nobody_waits"  # of a future: the event that its work may ask
+_STOP_ATTRIBUTE = "nobody_waits"  # attribute of a future: event that tells its work to stop
 
-_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}  # by process (a fork needs its own threads) and size
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}  # by process id (a fork needs its own threads) and size
 
 
 def count(n_jobs: int | None) -> int:
-    """How many threads `n_jobs` means: None is all cores, −1 too, −2 all but one."""
+    """Return the number of threads for `n_jobs`: None and −1 mean all cores, −2 all but one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r}: give a whole number of threads, or None for all cores")
-    return min(n_jobs, _MOST) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return min(n_jobs, _MAX_THREADS) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def free() -> int:
-    """How many threads a kernel that starts here may take: one where it runs on a thread of the pool already."""
-    return 1 if _is_working.get() else count(_wanted.get())
+    """Return the number of threads that a kernel may use here: one on a pool thread."""
+    return 1 if _is_working.get() else count(_n_jobs.get())
 
 
 @contextmanager
 def limit_threads(n_jobs: int | None) -> Iterator[None]:
-    """While it lasts, work that names no number of threads is shared among those that `n_jobs` means; None lets it be."""
-    count(n_jobs)  # refuses what means nothing
-    before = _wanted.set(_wanted.get() if n_jobs is None else n_jobs)
+    """In the block, use the number of threads given by `n_jobs` where none is given; None changes nothing."""
+    count(n_jobs)  # validates n_jobs
+    token = _n_jobs.set(_n_jobs.get() if n_jobs is None else n_jobs)
     try:
         yield
     finally:
-        _wanted.reset(before)
+        _n_jobs.reset(token)
 
 
 def map_ordered(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> list[T]:
-    """function of each piece, on threads, in the order of the pieces; what a piece raises, the caller raises."""
+    """Return `function` of each piece, computed on threads, in order; exceptions and warnings reach the caller."""
     pieces = list(pieces)
     if len(pieces) <= 1:
         return [function(piece) for piece in pieces]
-    workers = 1 if _is_working.get() else min(count(_wanted.get() if n_jobs is None else n_jobs), len(pieces))
+    workers = 1 if _is_working.get() else min(count(_n_jobs.get() if n_jobs is None else n_jobs), len(pieces))
     if workers <= 1:
         return [function(piece) for piece in pieces]
-    return [_with_notices(answer) for answer in _results([submit(function, piece, workers) for piece in pieces], workers)]
+    return [_emit_warnings(answer) for answer in _results([submit(function, piece, workers) for piece in pieces], workers)]
 
 
 def map_streamed(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> Iterator[T]:
-    """function of each piece, in the order of the pieces, while only a few of them are under way at a time."""
+    """Yield `function` of each piece in order, with only a few pieces in progress at a time."""
     workers = free() if n_jobs is None or _is_working.get() else count(n_jobs)
     if workers <= 1:
         yield from map(function, pieces)
         return
-    under_way: deque[Future] = deque()
+    pending: deque[Future] = deque()
     try:
         for piece in pieces:
-            under_way.append(submit(function, piece, workers))
-            if len(under_way) > workers:
-                yield _with_notices(_results([under_way.popleft()], workers)[0])
-        while under_way:
-            yield _with_notices(_results([under_way.popleft()], workers)[0])
+            pending.append(submit(function, piece, workers))
+            if len(pending) > workers:
+                yield _emit_warnings(_results([pending.popleft()], workers)[0])
+        while pending:
+            yield _emit_warnings(_results([pending.popleft()], workers)[0])
     finally:
-        for future in under_way:
+        for future in pending:
             future.cancel()
 
 
 def sum_in_order(seen: Sequence[S]) -> S:
-    """The sum of what parts gave, from the first to the last."""
+    """Return the sum of the parts, added from first to last."""
     total = seen[0]
     for part in seen[1:]:
         total = total + part
@@ -112,55 +112,55 @@ def sum_in_order(seen: Sequence[S]) -> S:
 
 
 def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:
-    """function(piece) on a thread of the pool of this size, as (result, what it warned of)."""
-    end = Event()
-    future = _pool(workers).submit(copy_context().run, _at_work, end, function, piece)
-    setattr(future, _END, end)
+    """Run `function(piece)` on a pool of `workers` threads; the future holds (result, captured warnings)."""
+    stop_event = Event()
+    future = _pool(workers).submit(copy_context().run, _run_captured, stop_event, function, piece)
+    setattr(future, _STOP_ATTRIBUTE, stop_event)
     return future
 
 
 def cancel(futures: Iterable[Future], workers: int) -> None:
-    """Gives up what has not begun; nobody waits for what is still under way: the next call gets threads of its own."""
+    """Cancel pending futures and abandon running ones; the next call gets a new pool."""
     for future in futures:
         future.cancel()
-        getattr(future, _END).set()
+        getattr(future, _STOP_ATTRIBUTE).set()
     _pools.pop((os.getpid(), workers), None)
 
 
 def is_cancelled() -> bool:
-    """Whether nobody waits for the result of this work any more: what could go on without end asks now and then."""
-    end = _given_up.get()
-    return end is not None and end.is_set()
+    """Return whether the result of the current work is no longer needed; long-running work should check this."""
+    stop_event = _stop_event.get()
+    return stop_event is not None and stop_event.is_set()
 
 
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
-    """function(…) on a thread, while Ctrl-C is answered here."""
+    """Return `function(…)`, computed on a thread while this one handles Ctrl-C."""
     if _is_working.get():
         return function(*arguments)
-    return _with_notices(_results([submit(lambda given: function(*given), arguments, 1)], 1)[0])
+    return _emit_warnings(_results([submit(lambda given: function(*given), arguments, 1)], 1)[0])
 
 
 def map_columns(columns: Sequence[A], n_rows: int, work: Callable[[A], T]) -> tuple[T, ...]:
-    """What the work gives for each column, in order; the columns of a large table are shared among threads."""
+    """Return `work(column)` of each column, in order; columns of a large table are distributed over threads."""
     n_threads = min(count(None), len(columns)) if n_rows >= MANY_ROWS else 1
     if n_threads < 2:
         return tuple([work(column) for column in columns])
-    # a thread takes every n-th column: to hand out each of many columns that cost nothing would cost more
-    shares = [range(k, len(columns), n_threads) for k in range(n_threads)]
-    done = map_ordered(lambda own: [(j, work(columns[j])) for j in own], shares, n_threads)
-    return tuple(value for _, value in sorted((pair for share in done for pair in share), key=lambda pair: pair[0]))
+    # each thread takes every n-th column: submitting many cheap columns one by one would cost more
+    column_groups = [range(k, len(columns), n_threads) for k in range(n_threads)]
+    results = map_ordered(lambda own: [(j, work(columns[j])) for j in own], column_groups, n_threads)
+    return tuple(value for _, value in sorted((pair for group in results for pair in group), key=lambda pair: pair[0]))
 
 
-def _at_work(end: Event, function: Callable[[A], T], piece: A) -> tuple[T, list]:
+def _run_captured(end: Event, function: Callable[[A], T], piece: A) -> tuple[T, list]:
     _is_working.set(True)
-    _given_up.set(end)
-    with _warnings.capture() as kept:
-        return function(piece), kept
+    _stop_event.set(end)
+    with _warnings.capture() as captured:
+        return function(piece), captured
 
 
-def _with_notices(answer: tuple[T, list]) -> T:
-    result, kept = answer
-    _warnings.emit(kept)
+def _emit_warnings(answer: tuple[T, list]) -> T:
+    result, captured = answer
+    _warnings.emit(captured)
     return result
 
 
@@ -180,7 +180,7 @@ def _results(futures: list[Future], workers: int) -> list[Any]:
         wait(futures, return_when=FIRST_EXCEPTION)
         for future in futures:
             if future.done():
-                future.result()  # raises what the piece raised
+                future.result()  # raises the exception of the piece
         return [future.result() for future in futures]
     except BaseException:
         cancel(futures, workers)

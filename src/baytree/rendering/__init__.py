@@ -1,4 +1,1 @@
-"""Linear models and splines in words.
-
-A tree as a person sees it: text, cards, SVG and DOT, all of records.
-"""
+"""Renderers: they turn summaries, explanations and page records into text, HTML, SVG, DOT and plots, and compute nothing."""

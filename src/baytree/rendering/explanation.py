@@ -1,7 +1,4 @@
-"""An explanation to be read: lines of evidence with their amounts, and bars that compare them.
-
-An explanation as a table in HTML: a line per column, with a bar to the right for what speaks for the answer.
-"""
+"""Explanation of a prediction as text or HTML: a line per column with its contribution and a bar."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from baytree.display.terminal import escaped, listed
 
 _BAR = 20  # characters of the longest bar
 
-_MOST = 6  # classes that are named
+_MAX_CLASSES = 6  # classes that are listed
 
 
 class ExcludedClasses(msgspec.Struct, frozen=True):
-    """The classes that cannot be: by the start and by each line, by all of them together, and whether none is left."""
+    """Classes that are excluded: by the start and each line, by all of them together, and whether none is left."""
 
     by_line: tuple[tuple[object, ...], ...] = ()
     together: tuple[object, ...] = ()
@@ -27,20 +24,20 @@ class ExcludedClasses(msgspec.Struct, frozen=True):
 
 
 class ExplanationTable(msgspec.Struct, frozen=True):
-    """An answer, and what adds up to it."""
+    """A prediction, and the contributions that sum to it."""
 
     answer: str
-    title: str  # what is added up
-    names: tuple[str, ...]  # of the lines: a column and its value, or what was asked of it
+    title: str  # what is summed
+    names: tuple[str, ...]  # of the lines: a column and its value or test
     start: float
     amounts: tuple[float, ...]  # of the lines
     total: float
-    is_number: bool  # the amounts add up to the answer itself
+    is_number: bool  # the sum is the prediction itself
     excluded: ExcludedClasses = ExcludedClasses()
 
 
 def to_text(ledger: ExplanationTable) -> str:
-    """The answer and, below it, a line for each amount."""
+    """Prediction, and a line per contribution below it."""
     names = ["start", *ledger.names, "sum"]
     width = max(map(len, names))
     amounts = _numbers(ledger) if ledger.is_number else _effects(ledger)
@@ -50,32 +47,32 @@ def to_text(ledger: ExplanationTable) -> str:
 
 
 def format_amounts(ledger: ExplanationTable) -> list[str]:
-    """The amount of the start, of each line and of the sum; where it is no number, the classes that are excluded."""
+    """Amount of the start, of each line and of the sum as text; if an amount is infinite, the classes that it excludes."""
     by_line = ledger.excluded.by_line or ((),) * (len(ledger.amounts) + 1)
     lines = zip((ledger.start, *ledger.amounts), by_line, strict=True)
     every = [_amount(amount, _excludes(classes)) for amount, classes in lines]
-    left = "no class is left" if ledger.excluded.is_every else f"without {listed(ledger.excluded.together, _MOST)}"
+    left = "no class is left" if ledger.excluded.is_every else f"without {listed(ledger.excluded.together, _MAX_CLASSES)}"
     return [*every, f"{ledger.total:+9.3f}" if isfinite(ledger.total) else left]
 
 
 def notes(ledger: ExplanationTable) -> list[str]:
-    """What follows where every class is excluded."""
+    """Notes for the case that every class is excluded."""
     if not ledger.excluded.is_every:
         return []
     return [
-        "every class is excluded by some value that it never had, so the answer is the shares of the classes alone;",
-        "with estimate='bayes' and alpha=1 each level counts once more than it occurs, and none is impossible",
+        "every class is excluded by a value that never occurs in it, so the prediction is the prior alone;",
+        "with estimate='bayes' and alpha=1 each level has a pseudo-count of 1, and none is impossible",
     ]
 
 
 def lengths(amounts: tuple[float, ...], longest: int) -> list[int]:
-    """The length of each amount's bar; what is no number has none."""
+    """Length of each amount's bar; infinite amounts have none."""
     largest = max((abs(amount) for amount in amounts if isfinite(amount)), default=0.0) or 1.0
     return [round(longest * abs(amount) / largest) if isfinite(amount) else 0 for amount in amounts]
 
 
 def _numbers(ledger: ExplanationTable) -> list[str]:
-    """The start and the sum are numbers of the target's own kind; bars compare what lies between."""
+    """Lines for a numeric target: start and sum are in its units, and bars compare the contributions only."""
     bars = zip(ledger.amounts, lengths(ledger.amounts, _BAR), strict=True)
     lines = [f"{amount:+12.6g}  {_text_bar(amount, length)}" for amount, length in bars]
     return [f"{ledger.start:12.6g}", *lines, f"{ledger.total:12.6g}"]
@@ -94,7 +91,7 @@ def _amount(amount: float, excludes: str) -> str:
 
 
 def _excludes(classes: tuple[object, ...]) -> str:
-    return f"excludes {listed(classes, _MOST)}" if classes else ""
+    return f"excludes {listed(classes, _MAX_CLASSES)}" if classes else ""
 
 
 def _text_bar(amount: float, length: int) -> str:
@@ -107,7 +104,7 @@ _HALF = 70  # pixels of the longest bar on either side of the middle
 
 
 def to_html(ledger: ExplanationTable) -> str:
-    """The ledger as one HTML table; every name and value is escaped, and nothing outside the page is asked for."""
+    """Explanation as an HTML table; names and values are escaped, and nothing external is loaded."""
     table = xml.Element("table", {"style": TABLE})
     xml.SubElement(table, "caption", {"style": CAPTION}).text = escaped(" ".join([ledger.answer, *notes(ledger)]))
     head = xml.SubElement(xml.SubElement(table, "thead"), "tr")
@@ -122,7 +119,7 @@ def to_html(ledger: ExplanationTable) -> str:
 
 
 def _line(body: xml.Element, name: str, amount: str) -> xml.Element:
-    """A row of the table; gives the cell at its end."""
+    """Append a row to the table; return its last cell."""
     row = xml.SubElement(body, "tr", RULE)
     for text, style in ((name, CELL), (amount, NUMBER)):
         xml.SubElement(row, "td", {"style": style}).text = escaped(text)
@@ -131,6 +128,6 @@ def _line(body: xml.Element, name: str, amount: str) -> xml.Element:
 
 def _html_bar(cell: xml.Element, amount: float, length: int) -> None:
     side, colour = ("left", _FOR) if amount > 0 else ("right", _AGAINST)
-    around = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _HALF}px;height:10px"})
+    track = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _HALF}px;height:10px"})
     style = f"position:absolute;{side}:50%;width:{length}px;height:10px;background:{colour}"
-    xml.SubElement(around, "div", {"style": style})
+    xml.SubElement(track, "div", {"style": style})

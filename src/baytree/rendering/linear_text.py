@@ -1,8 +1,6 @@
-"""A table of coefficients in words: what is 0 is counted, not listed, and of very many the largest are shown.
+"""Linear classifiers, linear regression and splines as text: coefficient tables and goodness of fit.
 
-A linear regression in words: its coefficients as a table, and how well they fit.
-
-Splines in words: a sum of terms for each score, and how well they fit.
+Zero coefficients are counted, not listed; if there are very many, only the largest are printed.
 """
 
 from __future__ import annotations
@@ -15,34 +13,34 @@ from baytree.summary.linear import Coefficient, LinearSummary, RegressionSummary
 
 _SHOWN = 40  # features of a printed table
 
-_CLASSES = 8  # that stand side by side
+_CLASSES = 8  # columns of classes
 
-_NAMED = 8  # features without effect that are named
+_NAMED = 8  # features without effect that are listed
 
 _WIDTH = 80  # of a terminal
 
 
 def coefficient_lines(table: LinearSummary) -> list[str]:
-    """The lines of the table, and below it what its numbers compare."""
+    """Table of coefficients, and notes on what its numbers compare."""
     by_feature: dict[str, list[Coefficient]] = {}
     for row in table.coefficients:
         by_feature.setdefault(row.feature, []).append(row)
     zero = [name for name, own in by_feature.items() if own[0].column and not any(row.estimate for row in own)]
     bound = [name for name in zero if by_feature[name][0].is_bound]
-    resting = [name for name in zero if name not in set(bound)]
+    unused = [name for name in zero if name not in set(bound)]
     active = {name: own for name, own in by_feature.items() if name not in set(zero)}
     shown = {name: active[name] for name in _largest(active)}
-    notes = [*_more(len(active)), *_resting(resting), *_bound(bound, table), *_compared(table), *_references(table)]
+    notes = [*_more(len(active)), *_unused(unused), *_bound(bound, table), *_comparison_note(table), *_references(table)]
     return [*_lines(table, shown), *notes]
 
 
 def _largest(active: dict[str, list[Coefficient]]) -> list[str]:
-    """All features, or those that matter most where they are too many, in the order of the table."""
+    """All features, or if there are too many the most important ones, in table order."""
     if len(active) <= _SHOWN:
         return list(active)
     order = sorted(active, key=lambda name: (bool(active[name][0].column), -_per_deviation(active[name])))
-    kept = set(order[:_SHOWN])
-    return [name for name in active if name in kept]
+    shown = set(order[:_SHOWN])
+    return [name for name in active if name in shown]
 
 
 def _per_deviation(own: list[Coefficient]) -> float:
@@ -53,21 +51,21 @@ def _lines(table: LinearSummary, shown: dict[str, list[Coefficient]]) -> list[st
     has_errors = any(row.standard_error is not None for row in table.coefficients)
     labels = list(dict.fromkeys(str(row.label) for row in table.coefficients))
     if has_errors:
-        return [line for at, label in enumerate(labels) for line in _with_errors(table, shown, at, label, len(labels) > 1)]
+        return [line for k, label in enumerate(labels) for line in _with_errors(table, shown, k, label, len(labels) > 1)]
     return _side_by_side(shown, labels) if len(labels) > 1 else _plain(shown)
 
 
 def _side_by_side(shown: dict[str, list[Coefficient]], labels: list[str]) -> list[str]:
-    """Features as rows and classes as columns, and how much a standard deviation changes at most."""
+    """Features as rows and classes as columns, and the largest effect of a standard deviation."""
     rows = [
         [name, *(f"{row.estimate:.4g}" for row in own), f"{_per_deviation(own):.4g}" if own[0].column else ""]
-        for name, own in shown.items()  # the intercept has no spread
+        for name, own in shown.items()  # the intercept has no standard deviation
     ]
     table = [["", *labels, "largest per sd"], *rows]
     if len(labels) <= _CLASSES:
         return in_columns(table, "<>")
-    cut = [[*row[: _CLASSES + 1], row[-1]] for row in table]
-    return [*in_columns(cut, "<>"), f"… {len(labels) - _CLASSES:,} more classes"]
+    truncated = [[*row[: _CLASSES + 1], row[-1]] for row in table]
+    return [*in_columns(truncated, "<>"), f"… {len(labels) - _CLASSES:,} more classes"]
 
 
 def _plain(shown: dict[str, list[Coefficient]]) -> list[str]:
@@ -78,18 +76,18 @@ def _plain(shown: dict[str, list[Coefficient]]) -> list[str]:
 def _with_errors(
     table: LinearSummary, shown: dict[str, list[Coefficient]], at: int, label: str, has_title: bool
 ) -> list[str]:
-    """The coefficients of one class with all that is known of them."""
-    rows = [[name, *_odds(own[at]), *_certainty(own[at])] for name, own in shown.items()]
+    """Coefficients of one class with their standard errors and tests."""
+    rows = [[name, *_odds(own[at]), *_error_cells(own[at])] for name, own in shown.items()]
     head = ["", "estimate", "odds ratio", "std. error", "z", "p", "95 % interval"]
     return [*([f"{label} against {table.base}"] if has_title else []), *in_columns([head, *rows], "<>")]
 
 
 def _odds(row: Coefficient) -> list[str]:
-    """Estimate and odds ratio; a constant has no odds but those of a row of zeros, which no table has."""
+    """Estimate and odds ratio; the intercept has no meaningful odds ratio."""
     return [f"{row.estimate:.4g}", f"{row.odds_ratio:.4g}" if row.column else ""]
 
 
-def _certainty(row: Coefficient) -> list[str]:
+def _error_cells(row: Coefficient) -> list[str]:
     if row.interval is None:
         return ["", "", "", ""]
     low, high = row.interval
@@ -100,8 +98,8 @@ def _more(count: int) -> list[str]:
     return [f"… {count - _SHOWN} more with a smaller effect per standard deviation"] if count > _SHOWN else []
 
 
-def _resting(names: list[str]) -> list[str]:
-    return [wrapped(f"0 throughout, so not used ({len(names)}): {_listed(names)}")] if names else []
+def _unused(names: list[str]) -> list[str]:
+    return [wrapped(f"zero coefficients, not used ({len(names)}): {_listed(names)}")] if names else []
 
 
 def _listed(names: list[str]) -> str:
@@ -109,17 +107,17 @@ def _listed(names: list[str]) -> str:
 
 
 def _bound(names: list[str], table: LinearSummary) -> list[str]:
-    """What is 0 because the answer must follow its column, and what that means for errors."""
+    """Note on coefficients that a monotonicity constraint holds at 0, and on what that means for standard errors."""
     if not names:
         return []
     has_errors = any(row.standard_error is not None for row in table.coefficients)
-    given = "; the errors of the others take that as given" if has_errors else ""
-    why = "at the bound, 0, since answers must follow the column and the rows go against it"
-    return [wrapped(f"{why}: {_listed(names)}{given}")]
+    caveat = "; the standard errors of the others are conditional on that" if has_errors else ""
+    why = "held at 0 by the monotonicity constraint"
+    return [wrapped(f"{why}: {_listed(names)}{caveat}")]
 
 
-def _compared(table: LinearSummary) -> list[str]:
-    """What an estimate is: of two classes a change of log-odds, else of a score."""
+def _comparison_note(table: LinearSummary) -> list[str]:
+    """Note on what estimates compare: log-odds of two classes, else scores."""
     if table.base is not None:
         label = table.coefficients[0].label if len({str(row.label) for row in table.coefficients}) == 1 else "each class"
         return [f"estimates are log-odds of {label} against {table.base}"]
@@ -133,12 +131,12 @@ def _references(table: LinearSummary) -> list[str]:
 
 
 def wrapped(note: str) -> str:
-    """A note below a table, no wider than a terminal."""
+    """Note below a table, wrapped to the width of a terminal."""
     return textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def regression_lines(summary: RegressionSummary) -> list[str]:
-    """The table of coefficients, and below it what was left out, compared and reached."""
+    """Table of coefficients, and notes on unused features, reference levels and goodness of fit."""
     title = f"linear regression for {summary.target}" + (f", {summary.penalty}" if summary.penalty else "")
     table = slope_lines(summary.slopes, summary.references, summary.level, summary.collinear)
     return [title, *table, *_quality(summary)]
@@ -147,16 +145,16 @@ def regression_lines(summary: RegressionSummary) -> list[str]:
 def slope_lines(
     slopes: Sequence[Slope], references: Sequence[tuple[str, str]], level: float, collinear: Iterable[str] = ()
 ) -> list[str]:
-    """The lines of the table: what is 0 is counted, not listed, and of very many the largest are shown."""
+    """Table of coefficients: zeros are counted, not listed, and of very many the largest are printed."""
     collinear = tuple(collinear)
-    resting = [slope.feature for slope in slopes if slope.column and not slope.estimate and slope.feature not in collinear]
+    unused = [slope.feature for slope in slopes if slope.column and not slope.estimate and slope.feature not in collinear]
     active = [slope for slope in slopes if not slope.column or slope.estimate]
     more = len(active) - _SHOWN
     return [
         *_table(_largest_slopes(active), level),
         *([f"… {more} more with a smaller effect per standard deviation"] if more > 0 else []),
-        *_list_names("0 throughout, so not used", resting),
-        *_list_names("determined by features before them, so not used", collinear),
+        *_list_names("zero coefficients, not used", unused),
+        *_list_names("linearly dependent on earlier features, not used", collinear),
         *([wrapped("reference levels: " + ", ".join(f"{name}={at}" for name, at in references))] if references else []),
     ]
 
@@ -164,7 +162,9 @@ def slope_lines(
 def _table(slopes: Sequence[Slope], level: float) -> list[str]:
     if any(slope.standard_error is not None for slope in slopes):
         head = ["", "estimate", "std. error", "t", "p", f"{100 * level:g} % interval", "per sd"]
-        return in_columns([head, *([*_estimate(slope), *_slope_certainty(slope), _per_sd(slope)] for slope in slopes)], "<>")
+        return in_columns(
+            [head, *([*_estimate(slope), *_slope_error_cells(slope), _per_sd(slope)] for slope in slopes)], "<>"
+        )
     return in_columns([["", "estimate", "per sd"], *([*_estimate(slope), _per_sd(slope)] for slope in slopes)], "<>")
 
 
@@ -173,15 +173,15 @@ def _estimate(slope: Slope) -> list[str]:
 
 
 def _per_sd(slope: Slope) -> str:
-    return _shown(slope.importance) if slope.column else ""  # the intercept has no spread
+    return _shown(slope.importance) if slope.column else ""  # the intercept has no standard deviation
 
 
 def _shown(number: float) -> str:
-    """Four digits, and no exponent where a target in thousands would have one."""
+    """Four significant digits, without exponent for numbers in thousands."""
     return f"{number:.0f}" if 1e4 <= abs(number) < 1e7 else f"{number:.4g}"
 
 
-def _slope_certainty(slope: Slope) -> list[str]:
+def _slope_error_cells(slope: Slope) -> list[str]:
     if slope.interval is None:
         return ["", "", "", ""]
     low, high = slope.interval
@@ -189,7 +189,7 @@ def _slope_certainty(slope: Slope) -> list[str]:
 
 
 def _largest_slopes(active: Sequence[Slope]) -> list[Slope]:
-    """All features, or those that matter most where they are too many, in the order of the table."""
+    """All features, or if there are too many the most important ones, in table order."""
     order = sorted(range(len(active)), key=lambda k: (bool(active[k].column), -abs(active[k].importance)))
     return [active[k] for k in sorted(order[:_SHOWN])]
 
@@ -202,12 +202,14 @@ def _list_names(what: str, names: Sequence[str]) -> list[str]:
 
 
 def _quality(summary: RegressionSummary) -> list[str]:
-    """R² and, of least squares, what else is known of the residuals."""
+    """R² and, for least squares, the statistics of the residuals."""
     rows = f"{summary.weight:g} rows"
     if summary.is_perfect:
-        return [f"R² = {summary.r2:.4g} on {rows}: a perfect fit but for rounding, so errors and p-values mean nothing"]
+        return [
+            f"R² = {summary.r2:.4g} on {rows}: a perfect fit up to rounding, so standard errors and p-values are meaningless"
+        ]
     if summary.residual_error is None:
-        why = "" if summary.penalty else "; no degrees of freedom are left for the residuals"
+        why = "" if summary.penalty else "; no residual degrees of freedom"
         return [f"R² = {summary.r2:.4g} on {rows}{why}"]
     lines = [
         f"residual standard error {_shown(summary.residual_error)} on {summary.degrees:g} degrees of freedom ({rows})",
@@ -221,7 +223,7 @@ def _quality(summary: RegressionSummary) -> list[str]:
 
 
 def spline_lines(summary: SplineSummary) -> list[str]:
-    """The sum of terms of each score, and below it what is compared, left out and reached."""
+    """Sum of terms of each score, and notes on goodness of fit, reference levels and unused columns."""
     number = len(summary.terms) - 1
     of_columns = f" of {_counted(len(summary.columns), 'column')}" if number else ""
     head = f"MARS for {summary.target}: {_counted(number, 'term')}{of_columns}, and a constant"
@@ -241,7 +243,7 @@ def _sum(summary: SplineSummary, k: int) -> list[str]:
 
 
 def _notes(summary: SplineSummary) -> list[str]:
-    of = "by least squares on 0 and 1 for each class: " if summary.scores[0] != summary.target else ""
+    of = "least squares on class indicators: " if summary.scores[0] != summary.target else ""
     by_gcv = f"GCV = {summary.gcv:.6g} (R² by it {summary.relative_gcv:.4g})"
     notes = ["", wrapped(f"{of}R² = {summary.r2:.4g}, RSS = {summary.rss:.6g}, {by_gcv} on {_counted(summary.rows, 'row')}")]
     if summary.references:

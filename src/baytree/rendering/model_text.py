@@ -1,7 +1,4 @@
-"""A model in words: the summary of each kind of model, printed.
-
-What a column looks like in each class, as rows of a table: a name, and a cell for each class.
-"""
+"""Model summaries as text, a printer per kind of summary, and class-conditional distributions as table rows."""
 
 from __future__ import annotations
 
@@ -29,13 +26,13 @@ from baytree.summary.naive_bayes import (
 )
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
-_MOST_AXES = 6  # discriminant axes whose shares are told
+_MOST_AXES = 6  # discriminant axes whose proportions are listed
 
-_MOST_CLASSES = 8  # that stand side by side
+_MOST_CLASSES = 8  # columns of classes
 
 
 def text(summary: Summary) -> str:
-    """The model that the record tells of, as a person reads it on a terminal."""
+    """Summary of a model as text for a terminal."""
     return "\n".join(_PRINTERS[type(summary)](summary))
 
 
@@ -52,14 +49,14 @@ def _distributions(summary: NaiveBayesSummary) -> list[str]:
 
 
 def _by_class(rows: list[list[str]], n_classes: int) -> list[str]:
-    """A table with a column for each class; of very many the first, and how many there are."""
+    """Table with a column per class; of very many classes the first, and the number of the others."""
     if n_classes <= _MOST_CLASSES:
         return in_columns(rows, "<>")
     return [*in_columns([row[: _MOST_CLASSES + 1] for row in rows], "<>"), f"… {n_classes - _MOST_CLASSES:,} more classes"]
 
 
 def _joint_table(summary: JointSummary) -> list[str]:
-    """The combinations that weigh most."""
+    """The heaviest combinations."""
     counted = f"{summary.occurring} combinations occur of {summary.possible}"
     lines = [f"joint table for {summary.target}: {counted}"]
     for each in summary.heaviest:
@@ -69,13 +66,13 @@ def _joint_table(summary: JointSummary) -> list[str]:
 
 
 def _linear(summary: LinearSummary) -> list[str]:
-    """The coefficients as a table, and how much each axis counts."""
+    """Coefficients as a table, and the proportion of each discriminant axis."""
     lines = [f"{summary.title} for {summary.target}", *coefficient_lines(summary)]
     if len(summary.axes) < 2:
         return lines
-    shares = ", ".join(f"{share:.1%}" for share in summary.axes[:_MOST_AXES])
+    proportions = ", ".join(f"{proportion:.1%}" for proportion in summary.axes[:_MOST_AXES])
     more = ", …" if len(summary.axes) > _MOST_AXES else ""
-    return [*lines, f"share of each axis in what keeps the classes apart: {shares}{more}"]
+    return [*lines, f"between-class variance by axis: {proportions}{more}"]
 
 
 def _quadratic(summary: QuadraticSummary) -> list[str]:
@@ -83,29 +80,29 @@ def _quadratic(summary: QuadraticSummary) -> list[str]:
     means = zip(summary.features, summary.mean, strict=True)
     rows = [["", *summary.classes], ["prior", *(f"{p:.4g}" for p in summary.prior)]]
     rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean)] for name, mean in means]
-    note = "each class has a covariance of its own; the mean of a level is its share"
+    note = "each class has its own covariance; the mean of a level is its proportion"
     return [f"quadratic discriminant analysis for {summary.target}", *_by_class(rows, len(summary.classes)), note]
 
 
 def _tree(summary: TreeSummary) -> list[str]:
-    """A line per node: its condition, its answer and the weights of the classes; of tested splits also the significance."""
-    told = [certificate_sentence(summary.certificate)] if summary.certificate else []
-    return [*in_full(summary.nodes, summary.classes), *told]
+    """A line per node: condition, prediction and class weights; p-values if splits were tested."""
+    notes = [certificate_sentence(summary.certificate)] if summary.certificate else []
+    return [*in_full(summary.nodes, summary.classes), *notes]
 
 
 def _bayes_tree(summary: BayesTreeSummary) -> list[str]:
-    """The tree, and below it each naive Bayes model with the way to its node; what all of them believe is told once."""
+    """The tree, and below it each naive Bayes model with the path to its node; the common prior is stated once."""
     lines, beliefs = _tree(summary.tree), dict.fromkeys(leaf.model.belief for leaf in summary.leaves)
     for leaf in summary.leaves:
-        way = " and ".join(map(sentence, leaf.conditions))
+        path = " and ".join(map(sentence, leaf.conditions))
         part = "the whole" if leaf.share == 1 else f"{share(leaf.share)} of the"
-        lines += ["", f"naive Bayes {f'where {way}' if way else 'of all rows'}: {part} answer"]
+        lines += ["", f"naive Bayes {f'where {path}' if path else 'of all rows'}: {part} prediction"]
         lines += _distributions(leaf.model)
     return [*lines, *(wrapped(belief) for belief in beliefs if belief)]
 
 
 def _trials(summary: TrialsSummary) -> list[str]:
-    """Each trial under its number."""
+    """Each trial with its number."""
     lines = [f"{len(summary.trials)} trials vote for {summary.target}"]
     for k, trial in enumerate(summary.trials, 1):
         lines += ["", f"trial {k}:", *_PRINTERS[type(trial)](trial)]
@@ -129,19 +126,19 @@ _MOST_LEVELS = 20  # of a column
 
 
 def likelihood_rows(likelihood: Likelihood) -> list[list[str]]:
-    """The rows of one column."""
+    """Table rows of one column."""
     return _LIKELIHOOD_PRINTERS[type(likelihood)](likelihood)
 
 
 def _levels(likelihood: LevelShares) -> list[list[str]]:
     rows = list(zip(likelihood.levels, likelihood.probability, strict=True))
-    told = rows if len(rows) <= _MOST_LEVELS else rows[: _MOST_LEVELS - 1]
-    table = [[f"{likelihood.column} = {level}", *(f"{p:.3f}" for p in row)] for level, row in told]
-    return table if len(told) == len(rows) else [*table, _rest(likelihood, len(told))]
+    listed = rows if len(rows) <= _MOST_LEVELS else rows[: _MOST_LEVELS - 1]
+    table = [[f"{likelihood.column} = {level}", *(f"{p:.3f}" for p in row)] for level, row in listed]
+    return table if len(listed) == len(rows) else [*table, _rest(likelihood, len(listed))]
 
 
 def _rest(likelihood: LevelShares, first: int) -> list[str]:
-    """The share of all levels that are not told one by one."""
+    """Total probability of the levels that are not listed."""
     shares = [sum(cells) for cells in zip(*likelihood.probability[first:], strict=True)]
     return [f"{likelihood.column} = … {len(likelihood.levels) - first:,} more levels", *(f"{p:.3f}" for p in shares)]
 
@@ -166,7 +163,7 @@ def _normal(likelihood: Normal) -> list[list[str]]:
 
 
 def _as_exact(center: float, scale: float) -> str:
-    """The mean to the place of its scale's third digit: what lies below tells nothing; six digits at most.
+    """Mean rounded to the third significant digit of its scale, since further digits are noise; six digits at most.
 
     >>> _as_exact(1.46522, 0.194), _as_exact(3702.32, 460.0)
     ('1.465', '3702')

@@ -1,7 +1,4 @@
-"""A tree as a picture: SVG that needs no other program, stands still or shows the tree growing.
-
-A tree in the DOT language of Graphviz.
-"""
+"""Decision tree as SVG, static or growing split by split, and in the DOT language of Graphviz."""
 
 from __future__ import annotations
 
@@ -29,34 +26,34 @@ _SVG_STYLE = (
 
 
 def to_svg(drawing: TreeDrawing) -> str:
-    """The tree as it is drawn."""
+    """Static SVG of the whole tree."""
     return _picture(drawing, set(opening_order(drawing)))
 
 
 def growth_frames(drawing: TreeDrawing) -> list[str]:
-    """The tree split by split, from the root alone to the whole: one picture each, all of one size."""
+    """One SVG per split, from the root alone to the whole tree, all of the same size."""
     order = opening_order(drawing)
     return [_picture(drawing, set(order[:k])) for k in range(len(order) + 1)]
 
 
 def growth_svg(drawing: TreeDrawing) -> str:
-    """One picture in which the tree grows split by split, over and over; where nothing moves it shows the whole tree."""
+    """One animated SVG in which the tree grows split by split; without animation support it shows the whole tree."""
     order = opening_order(drawing)
     root, canvas = _canvas(drawing)
     split_at = {place: k + 1 for k, place in enumerate(order)}
-    n_steps = len(order) + 3  # the whole tree stays a while
+    n_steps = len(order) + 3  # pause on the whole tree
     for place, card in enumerate(drawing.cards):
         begin, end = split_at.get(card.parent, 0), split_at.get(place)
         layer = xml.SubElement(canvas, "g")
         _edge(layer, drawing, place)
         _appear(layer, begin, None, n_steps)
         if end is not None:
-            closed = xml.SubElement(canvas, "g", opacity="0")
-            _svg_node(closed, drawing, place, is_split=False)
-            _appear(closed, begin, end, n_steps)
-        opened = xml.SubElement(canvas, "g")
-        _svg_node(opened, drawing, place, is_split=end is not None)
-        _appear(opened, begin if end is None else end, None, n_steps)
+            before_split = xml.SubElement(canvas, "g", opacity="0")
+            _svg_node(before_split, drawing, place, is_split=False)
+            _appear(before_split, begin, end, n_steps)
+        after_split = xml.SubElement(canvas, "g")
+        _svg_node(after_split, drawing, place, is_split=end is not None)
+        _appear(after_split, begin if end is None else end, None, n_steps)
     return xml.tostring(root, encoding="unicode")
 
 
@@ -79,14 +76,14 @@ def _is_shown(drawing: TreeDrawing, card: Card, split: set[int]) -> bool:
 
 
 def _canvas(drawing: TreeDrawing) -> tuple[xml.Element, xml.Element]:
-    """The picture with its legend, and the group in which the tree is drawn."""
+    """SVG element with the legend, and the group in which the tree is drawn."""
     legend = _legend_words(drawing)
     width = max(drawing.width, _legend_width(legend)) + 2 * _MARGIN
     height = _LEGEND + drawing.depth * ROW_HEIGHT + CARD_HEIGHT + 2 * _MARGIN
     size = {"width": _n(width), "height": _n(height), "viewBox": f"0 0 {_n(width)} {_n(height)}"}
     name = f"decision tree for {plain(drawing.target)}"
-    about = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": name}
-    root = xml.Element("svg", {**about, **size})
+    attributes = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": name}
+    root = xml.Element("svg", {**attributes, **size})
     xml.SubElement(root, "style").text = _SVG_STYLE
     xml.SubElement(root, "rect", width="100%", height="100%", fill="#fff")
     _legend(root, legend)
@@ -116,16 +113,16 @@ def _legend(root: xml.Element, words: list[tuple[str, str | None]]) -> None:
 
 
 def _edge(canvas: xml.Element, drawing: TreeDrawing, place: int) -> None:
-    """The line from the parent's card, and the branch's text above the card."""
+    """Draw the line from the parent's card, and the branch label above the card."""
     card = drawing.cards[place]
     if card.parent < 0:
         return
     x, top = float(drawing.middle[place]), card.depth * ROW_HEIGHT
     from_x, from_y = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT
-    bend, rest = from_y + 20, top - 24
-    curve = f"C{_n(from_x)} {_n(bend + 8)} {_n(x)} {_n(bend - 8)} {_n(x)} {_n(rest)}"
-    way = f"M{_n(from_x)} {_n(from_y)}{curve}L{_n(x)} {_n(top)}"
-    xml.SubElement(canvas, "path", d=way, fill="none", stroke=_EDGE, attrib={"stroke-width": "1.5"})
+    bend, end_y = from_y + 20, top - 24
+    curve = f"C{_n(from_x)} {_n(bend + 8)} {_n(x)} {_n(bend - 8)} {_n(x)} {_n(end_y)}"
+    path_data = f"M{_n(from_x)} {_n(from_y)}{curve}L{_n(x)} {_n(top)}"
+    xml.SubElement(canvas, "path", d=path_data, fill="none", stroke=_EDGE, attrib={"stroke-width": "1.5"})
     _text(canvas, x, top - 10, card.branch, "branch")
 
 
@@ -146,13 +143,15 @@ def _svg_node(canvas: xml.Element, drawing: TreeDrawing, place: int, is_split: b
 
 
 def _bar(group: xml.Element, card: Card, has_classes: bool) -> None:
-    left, whole, top = PAD, card.width - 2 * PAD, PAD + 2 * LINE + 2
+    left, bar_width, top = PAD, card.width - 2 * PAD, PAD + 2 * LINE + 2
     place = {"y": _n(top), "height": _n(BAR)}
-    xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(whole), "fill": _TRACK, "rx": "2"})
-    for code, share in enumerate(card.shares):
-        if share > 0:
-            xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(share * whole), "fill": colour(code)})
-            left += share * whole if has_classes else 0
+    xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(bar_width), "fill": _TRACK, "rx": "2"})
+    for code, proportion in enumerate(card.shares):
+        if proportion > 0:
+            xml.SubElement(
+                group, "rect", {**place, "x": _n(left), "width": _n(proportion * bar_width), "fill": colour(code)}
+            )
+            left += proportion * bar_width if has_classes else 0
 
 
 def _text(parent: xml.Element, x: float, y: float, text: str, style: str = "", anchor: str = "middle") -> None:
@@ -161,7 +160,7 @@ def _text(parent: xml.Element, x: float, y: float, text: str, style: str = "", a
 
 
 def _appear(layer: xml.Element, begin: int, end: int | None, n_steps: int) -> None:
-    """Shows a layer from one step on, up to another; without motion a layer is as its own opacity says."""
+    """Animate the visibility of a layer from step `begin` until `end`; without animation its opacity attribute applies."""
     stops = [(0.0, int(begin == 0)), (begin / n_steps, 1), (1.0 if end is None else end / n_steps, int(end is None))]
     times = ";".join(_n(time) for time, _ in stops)
     values = ";".join(str(value) for _, value in stops)
@@ -174,7 +173,7 @@ def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
-_MOST_LEVELS = 12  # that are named beside an edge
+_MOST_LEVELS = 12  # that are listed at an edge
 
 _DOT_STYLE = (
     '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
@@ -183,8 +182,8 @@ _DOT_STYLE = (
 
 
 def to_dot(nodes: Sequence[Node], classes: Sequence[str], target: str) -> str:
-    """The tree as a digraph; every name stands in a quoted string and cannot leave it."""
-    statements = _statements(nodes, [quoted(each) for each in classes])
+    """Tree as a DOT digraph; every name is inside a quoted string, properly escaped."""
+    statements = _statements(nodes, [quoted(name) for name in classes])
     return "\n".join([f"digraph {_quoted(plain(target))} {{", *_DOT_STYLE, *statements, "}"])
 
 
@@ -196,7 +195,7 @@ def _statements(nodes: Sequence[Node], names: Sequence[str]) -> Iterator[str]:
 
 
 def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
-    """The lines to the children of each node."""
+    """Edges to the children of each node."""
     edges: dict[int, list[str]] = {}
     above: list[int] = []  # the last node of each depth
     for node in nodes:
@@ -208,12 +207,12 @@ def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
 
 
 def _dot_node(node: Node, names: Sequence[str]) -> str:
-    asked = [f"{plain(node.column)}?"] if node.branches else []
+    test = [f"{plain(node.column)}?"] if node.branches else []
     ink = "" if node.branches or not names else f', color="{colour(node.prediction)}"'
-    return f"  n{node.id} [label={_quoted(*asked, outcome(node, names))}{ink}];"
+    return f"  n{node.id} [label={_quoted(*test, outcome(node, names))}{ink}];"
 
 
 def _quoted(*lines: str) -> str:
-    r"""A quoted string of these lines. A backslash would begin an escape of Graphviz, so it is doubled; \n parts lines."""
+    r"""Quoted DOT string of these lines. Backslashes start escapes in Graphviz, so they are doubled; \n separates lines."""
     safe = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(safe) + '"'

@@ -1,9 +1,7 @@
-"""A tree as cards to be drawn: what stands on each node's card, and where the card lies.
+"""Layout of decision trees: the content of each node's card and its position.
 
-The layout is tidy: parents stand over the middle of their children, subtrees are as close as their outlines allow, and
-equal subtrees are drawn alike.
-
-Nodes of a tree as cards: what stands on each of them.
+The layout is tidy (Reingold and Tilford, 1981): parents are centred over their children, subtrees are as close as their
+outlines allow, and equal subtrees are drawn equally.
 """
 
 from __future__ import annotations
@@ -27,76 +25,78 @@ GAP = 18.0
 
 MOST_LETTERS = 26  # of a line of a card
 
-_LETTER = 7.1  # the mean width of a letter at 13 pixels
+_LETTER = 7.1  # mean width of a character at 13 pixels
 
 _COLOURS = ("#3b76af", "#ee8636", "#519e3e", "#c53a32", "#8d69b8", "#84584e", "#d57dbe", "#7f7f7f", "#bdbc45", "#4faecb")
 
 
 class Card(msgspec.Struct, frozen=True):
-    """A node as it is drawn; `branch` is the text on the line that leads to it."""
+    """Card of a node; `branch` is the label of the line that leads to it."""
 
     node: int
-    parent: int  # the place of the parent's card, −1 at the root
+    parent: int  # index of the parent's card, −1 at the root
     depth: int
-    question: str  # the column that is asked for; empty at a leaf
+    question: str  # name of the tested column; empty at a leaf
     answer: str
     support: str
-    summary: str  # answer and support in one line, for a card whose first line is the question
+    summary: str  # prediction and support in one line, for a card whose first line is the test
     branch: str
-    tip: str  # everything in full
-    shares: tuple[float, ...]  # of the classes; or one number, the place of the mean between the least and the greatest
+    tip: str  # tooltip with the full text
+    shares: tuple[
+        float, ...
+    ]  # class proportions; or one number, the relative position of the mean between minimum and maximum
     prediction: int
     width: float
 
     @property
     def slot(self) -> float:
-        """The width that the card and the text above it need."""
+        """Width that the card and the label above it need."""
         return max(self.width, len(self.branch) * _LETTER * 0.92 + 8 if self.branch else 0.0)
 
 
 class TreeDrawing(msgspec.Struct, frozen=True):
-    """Cards in the order of the text, the middle of each from the left, and the names of the target and its classes."""
+    """Cards in depth-first order, the x coordinate of each card's middle, and the names of the target and its classes."""
 
     cards: tuple[Card, ...]
     middle: np.ndarray  # float64 [n_cards]
     target: str
-    classes: tuple[str, ...]  # none where the target is a number
+    classes: tuple[str, ...]  # empty if the target is numeric
     width: float
     depth: int
 
 
 def layout_tree(cards: Sequence[Card], target: str, classes: tuple[str, ...]) -> TreeDrawing:
-    """The drawing of these cards."""
+    """Compute the positions of the cards."""
     middle = _middles(cards)
     width = max(m + card.slot / 2 for m, card in zip(middle, cards, strict=True))
     return TreeDrawing(tuple(cards), middle, target, classes, width, max(card.depth for card in cards))
 
 
 def card_width(*lines: str) -> float:
-    """The width of a card that holds these lines."""
+    """Width of a card that contains these lines."""
     longest = max(map(len, lines))
     return max(92.0, min(longest, MOST_LETTERS + 14) * _LETTER + 2 * PAD)
 
 
 def colour(code: int) -> str:
-    """The colour of a class."""
+    """Colour of a class."""
     return _COLOURS[code % len(_COLOURS)]
 
 
 def opening_order(drawing: TreeDrawing) -> list[int]:
-    """The places of the cards that are split, in the order in which a tree grows: row by row from the top."""
-    inner = {card.parent for card in drawing.cards if card.parent >= 0}
-    return sorted(inner, key=lambda place: (drawing.cards[place].depth, place))
+    """Indices of the cards with children, in the order in which a tree grows: level by level from the root."""
+    parents = {card.parent for card in drawing.cards if card.parent >= 0}
+    return sorted(parents, key=lambda place: (drawing.cards[place].depth, place))
 
 
 def _middles(cards: Sequence[Card]) -> np.ndarray:
-    """The middle of each card. Children are placed before parents, each as far left as the outlines before it allow."""
+    """x coordinate of each card's middle. Children are placed before parents, each as far left as the outlines allow."""
     children: list[list[int]] = [[] for _ in cards]
     for place, card in enumerate(cards):
         if card.parent >= 0:
             children[card.parent].append(place)
-    shift = np.zeros(len(cards))  # from the parent's middle
-    outlines: list[list[tuple[float, float]]] = [[] for _ in cards]  # per depth below: (left, right) from the middle
+    shift = np.zeros(len(cards))  # relative to the parent's middle
+    outlines: list[list[tuple[float, float]]] = [[] for _ in cards]  # per depth below: (left, right) relative to the middle
     for place in reversed(range(len(cards))):
         half = cards[place].slot / 2
         offsets = _side_by_side([outlines[child] for child in children[place]])
@@ -108,9 +108,9 @@ def _middles(cards: Sequence[Card]) -> np.ndarray:
 
 
 def _side_by_side(outlines: list[list[tuple[float, float]]]) -> np.ndarray:
-    """The middles of siblings around their parent's."""
+    """Offsets of siblings from their parent's middle."""
     middles: list[float] = []
-    reach: list[float] = []  # per depth, the right end of what lies already there
+    reach: list[float] = []  # per depth, the right end of the siblings placed so far
     for outline in outlines:
         middle = max((r + GAP - left for r, (left, _) in zip(reach, outline, strict=False)), default=0.0)
         middles.append(middle)
@@ -137,27 +137,27 @@ def _absolute(cards: Sequence[Card], shift: np.ndarray) -> np.ndarray:
     return middle - min(m - card.slot / 2 for m, card in zip(middle, cards, strict=True))
 
 
-_MOST_LEVELS = 4  # that are named beside a branch
+_MOST_LEVELS = 4  # that are listed at a branch
 
 
 def drawing_of(
     nodes: Sequence[Node], target: str, classes: tuple[str, ...], shares: Sequence[tuple[float, ...]]
 ) -> TreeDrawing:
-    """The cards of nodes in the order of the text, laid out; `shares` is what the bar of each shows."""
+    """Drawing of nodes in depth-first order; `shares` has the proportions of each card's bar."""
     names = tuple(map(quoted, classes))
-    each = zip(nodes, parent_places(nodes), shares, strict=True)
-    return layout_tree([_card(node, parent, names, own) for node, parent, own in each], target, names)
+    items = zip(nodes, parent_places(nodes), shares, strict=True)
+    return layout_tree([_card(node, parent, names, own) for node, parent, own in items], target, names)
 
 
 def drawing_of_summary(summary: TreeSummary, most_levels: int) -> TreeDrawing:
-    """The upper levels of a tree, their bars by the weights of the classes or the place of the mean."""
+    """Drawing of the upper levels of a tree; bars show class proportions or the position of the mean."""
     nodes = [node if node.depth < most_levels else _folded(node) for node in summary.nodes if node.depth <= most_levels]
     return drawing_of(nodes, summary.target, summary.classes, _shares(nodes, len(summary.classes)))
 
 
 def parent_places(nodes: Sequence[Node]) -> list[int]:
-    """The place of each node's parent, −1 at the root."""
-    parents, last = [], [-1]  # the last node of each depth, above them nothing
+    """Index of each node's parent, −1 at the root."""
+    parents, last = [], [-1]  # the last node of each depth, preceded by -1 for the root's parent
     for place, node in enumerate(nodes):
         parents.append(last[node.depth])
         last[node.depth + 1 :] = [place]
@@ -170,8 +170,8 @@ def _folded(node: Node) -> Node:
 
 def _shares(nodes: Sequence[Node], n_classes: int) -> list[tuple[float, ...]]:
     if not n_classes:
-        least, most = min(node.value for node in nodes), max(node.value for node in nodes)
-        return [((node.value - least) / (most - least) if most > least else 1.0,) for node in nodes]
+        lowest, highest = min(node.value for node in nodes), max(node.value for node in nodes)
+        return [((node.value - lowest) / (highest - lowest) if highest > lowest else 1.0,) for node in nodes]
     return [tuple(dict(node.counts).get(k, 0.0) / (node.weight or 1.0) for k in range(n_classes)) for node in nodes]
 
 
@@ -181,9 +181,9 @@ def _card(node: Node, parent: int, classes: tuple[str, ...], shares: tuple[float
     answer = classes[node.prediction] if classes else f"{node.value:.5g}"
     support = f"{100 * node.value:.0f} % of {rows}" if classes else rows
     summary = f"{shortened(answer, 14)}, {support}" if question and classes else support
-    way = sentence(node.condition) if node.condition else ""
+    path = sentence(node.condition) if node.condition else ""
     probability = "" if node.kept is None else f", probability {share(node.kept)}"
-    tip = (way, f"{answer}: {support}", f"splits by {question}{probability}" if question else "")
+    tip = (path, f"{answer}: {support}", f"splits by {question}{probability}" if question else "")
     return Card(
         node=node.id,
         parent=parent,

@@ -1,12 +1,7 @@
-"""What a branch asks of its column, in words.
+"""Conditions, decision trees, rules and search certificates as text.
 
-A tree as text, a line per node, with bars that lead to it.
-
-Nodes come depth first, one after the other, so memory does not grow with the depth of a tree.
-
-Rules that vote, in words.
-
-What an exact search has proved of a tree, as a sentence.
+Trees are printed with one line per node and box-drawing bars. Nodes are processed one after the other in depth-first order,
+so memory does not grow with the depth of the tree.
 """
 
 from __future__ import annotations
@@ -21,7 +16,7 @@ from baytree.summary.tree import SPREAD, STOP, CertificateSummary, NamedConditio
 
 
 def sentence(condition: NamedCondition, most_levels: int | None = None) -> str:
-    """The condition with the column's name: `3 < age ≤ 10 or missing`, `sex = female`."""
+    """Condition with the column's name: `3 < age ≤ 10 or missing`, `sex = female`."""
     name = plain(condition.column)
     if condition.levels is None:
         test = interval(condition, name)
@@ -33,13 +28,13 @@ def sentence(condition: NamedCondition, most_levels: int | None = None) -> str:
 
 
 def label(condition: NamedCondition, most_levels: int | None = None) -> str:
-    """The condition without the column's name, as it stands beside a branch: `≤ 14`, `1st, 2nd or missing`."""
+    """Condition without the column's name, as a branch label: `≤ 14`, `1st, 2nd or missing`."""
     test = interval(condition) if condition.levels is None else listed(condition.levels, most_levels)
     return (f"{test} or missing" if test else "missing") if condition.missing else test or "none"
 
 
 def interval(condition: NamedCondition, name: str = "") -> str:
-    """The numbers around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`. Dates: `before 2024-03-01`."""
+    """Interval around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`. Dates: `before 2024-03-01`."""
     if condition.unit and (between := dates(condition)):
         return f"{name} {between}".strip()
     above, below = "≤" if condition.from_low else "<", "<" if condition.below_high else "≤"
@@ -52,10 +47,10 @@ def interval(condition: NamedCondition, name: str = "") -> str:
 
 
 def dates(condition: NamedCondition) -> str:
-    """The dates between two edges in words: `before 2024-03-01`, `from 2024-01-01 on`; nothing where there is no edge.
+    """Interval of dates as text: `before 2024-03-01`, `from 2024-01-01 on`; empty without ends.
 
-    A moment that belongs to what is before it is named itself (`up to 2024-02-29`, `after 2024-02-29`), since the next one
-    is a microsecond later; of days the next one is named.
+    An end with a time of day that belongs to the earlier interval is printed itself (`up to 2024-02-29`, `after
+    2024-02-29`), since the next moment is a microsecond later; for days the next day is printed.
     """
     low = _moment(condition.low, condition.unit, condition.from_low)
     high = _moment(condition.high, condition.unit, condition.below_high)
@@ -67,7 +62,7 @@ def dates(condition: NamedCondition) -> str:
 
 
 def _moment(edge: float | None, unit: str | None, is_itself: bool) -> str:
-    """The first moment beyond an edge, or the edge itself where it is the last moment before it."""
+    """First moment beyond an end, or the end itself if it is the last moment before it."""
     if edge is None or abs(edge) == inf:
         return ""
     if unit == "clock" or _is_last(edge, unit, is_itself):
@@ -76,27 +71,27 @@ def _moment(edge: float | None, unit: str | None, is_itself: bool) -> str:
 
 
 def _is_last(edge: float | None, unit: str | None, is_itself: bool) -> bool:
-    """Whether an edge is a moment that belongs to what is before it, in a unit finer than days."""
+    """Whether an end belongs to the earlier interval, in a unit finer than days."""
     return unit not in ("D", "W", "clock") and not is_itself and edge is not None and edge == floor(edge)
 
 
 def edge(value: float | None, unit: str | None) -> str:
-    """A number or a date; nothing where there is no edge."""
+    """Number or date; empty without an end."""
     return "" if value is None else shown(value, unit) if abs(value) < inf else str(value)
 
 
 def shown(value: float, unit: str | None) -> str:
-    """A short number, or a date."""
+    """Short number, or date."""
     return _column(unit).show(value)
 
 
 def mean(value: float, spread: float, unit: str | None) -> str:
-    """A mean: a short number, or a date with no more of its time than its spread is worth."""
+    """Mean: a short number, or a date whose precision matches the standard deviation."""
     return _column(unit).show_mean(value, spread)
 
 
 def distance(value: float, unit: str | None) -> str:
-    """A short number, or days."""
+    """Short number, or a number of days."""
     return _column(unit).show_distance(value)
 
 
@@ -105,7 +100,7 @@ def _column(unit: str | None) -> Column:
     return Column("", Kind.NUMERIC, unit=unit)
 
 
-MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
+MOST_BARS = 30  # deeper lines show their depth as a number, or a chain of n nodes would need n² characters
 
 _MOST_CLASSES = 8
 
@@ -116,22 +111,22 @@ def outline(
     max_levels: int | None = 12,
     rule: Callable[[Node], str] | None = None,
 ) -> Iterator[str]:
-    """Each node's condition, its prediction and the weight of each class (or the mean), and where missing values go."""
+    """Lines of a tree: condition, prediction and class weights (or mean) of each node, and its rule for missing values."""
     missing_rule = rule or _missing_rule
     names = [quoted(label) for label in classes]
-    waiting: list[int] = []  # of each depth above, how many children are still to come
-    below: list[str] = []  # of each depth, up to the last that has bars, what stands before the lines below a node
+    remaining: list[int] = []  # per depth above, the number of children still to come
+    prefixes: list[str] = []  # per depth, up to the last that has bars, the prefix of the lines below a node
     for node in nodes:
-        bars, under = _bars(node.depth, waiting, below)
+        bars, prefix = _bars(node.depth, remaining, prefixes)
         condition = sentence(node.condition, max_levels) if node.condition else _root(node, names)
         yield f"{bars}{condition}: {outcome(node, names)}{_significance(node)}{_probability(node)}"
         if node.column and not node.branches:
-            yield f"{under}└─ …"
-        elif node.branches and (told := missing_rule(node)):
-            yield f"{under}│  ({told})"
+            yield f"{prefix}└─ …"
+        elif node.branches and (note := missing_rule(node)):
+            yield f"{prefix}│  ({note})"
         if node.branches:
-            waiting[node.depth :] = [node.branches]
-            below[node.depth :] = [under]
+            remaining[node.depth :] = [node.branches]
+            prefixes[node.depth :] = [prefix]
 
 
 def _root(node: Node, names: Sequence[str]) -> str:
@@ -139,14 +134,14 @@ def _root(node: Node, names: Sequence[str]) -> str:
 
 
 def in_full(nodes: Sequence[Node], classes: Sequence[str]) -> Iterator[str]:
-    """The outline of a whole tree; what happens to missing values is told once, below."""
-    yield from outline(nodes, classes, rule=_untold)
+    """Outline of a whole tree; the rule for missing values is stated once, below it."""
+    yield from outline(nodes, classes, rule=_no_rule)
     has_parts = any(node.weight % 1 for node in nodes)
     yield from filter(None, dict.fromkeys(_missing_note(node, has_parts) for node in nodes if node.branches))
 
 
 def outcome(node: Node, names: Sequence[str]) -> str:
-    """The class and the weights of the classes that occur, or the mean and the weight."""
+    """Class and the weights of the classes that occur, or mean and weight."""
     if not names:
         return f"{node.value:.6g} ({_weight(node.weight)} {'row' if node.weight == 1 else 'rows'})"
     return f"{names[node.prediction]} ({_counts(node.counts, names)})"
@@ -162,7 +157,7 @@ def _counts(counts: Sequence[tuple[int, float]], names: Sequence[str]) -> str:
 
 
 def _weight(weight: float) -> str:
-    """Whole numbers as they are, parts of rows to a hundredth.
+    """Whole numbers unchanged, fractional weights rounded to hundredths.
 
     >>> _weight(3.0), _weight(140.8125), _weight(0.001)
     ('3', '140.81', '0.001')
@@ -171,7 +166,7 @@ def _weight(weight: float) -> str:
 
 
 def _bars(depth: int, waiting: list[int], below: list[str]) -> tuple[str, str]:
-    """What stands before a node's line, and before the lines below it."""
+    """Prefix of a node's line, and of the lines below it."""
     if depth == 0:
         return "", ""
     waiting[depth - 1] -= 1
@@ -182,32 +177,35 @@ def _bars(depth: int, waiting: list[int], below: list[str]) -> tuple[str, str]:
 
 
 def _missing_rule(node: Node) -> str:
-    """What happens to a row without a value where that is not part of a branch's condition."""
+    """Rule for missing values of a node, unless it is part of a branch's condition."""
     last = {STOP: "stay here", SPREAD: "go down every branch"}.get(node.missing, f"take branch {node.missing + 1}")
     if node.has_surrogates:
-        return f"missing values go by surrogates, then {last}"
+        return f"missing values follow the surrogate splits, then {last}"
     return "" if node.missing >= 0 else f"missing values {last}"
 
 
-def _untold(_: Node) -> str:
+def _no_rule(_: Node) -> str:
     return ""
 
 
 def _missing_note(node: Node, has_parts: bool) -> str:
-    """The same of the tree as a whole."""
+    """Rule for missing values of the whole tree."""
     if node.missing == SPREAD:
-        return has_parts * "a row without a value goes down every branch, in part: so numbers of rows have a fraction"
-    last = "where most rows went" if node.missing >= 0 else "no further"
+        return (
+            has_parts
+            * "rows with a missing value follow every branch with a fraction of their weight, so row counts are fractional"
+        )
+    last = "the branch with most rows" if node.missing >= 0 else "stop at the node"
     if node.has_surrogates:
-        return f"a row without a value goes by surrogates, else {last}"
-    return "" if node.missing >= 0 else "a row without a value goes no further"
+        return f"rows with a missing value follow the surrogate splits, else {last}"
+    return "" if node.missing >= 0 else "rows with a missing value stop at the node"
 
 
 def _significance(node: Node) -> str:
     if node.log_p is None:
         return ""
-    told = f"{exp(min(node.log_p, 0.0)):.3g}" if node.log_p > -700 else "below 1e-304"
-    return f"; adjusted p {told}"
+    p_text = f"{exp(min(node.log_p, 0.0)):.3g}" if node.log_p > -700 else "below 1e-304"
+    return f"; adjusted p {p_text}"
 
 
 def _probability(node: Node) -> str:
@@ -215,7 +213,7 @@ def _probability(node: Node) -> str:
 
 
 def share(kept: float) -> str:
-    """How probable a split is; never quite certain, nor impossible, where it is only nearly so.
+    """Probability of a split in per cent; never 0 % or 100 %, which would claim certainty.
 
     >>> share(0.8512), share(0.99999), share(1e-7)
     ('85 %', 'above 99 %', 'below 1 %')
@@ -229,32 +227,32 @@ _MOST_LEVELS = 12
 
 
 def rule_set_lines(summary: RuleSetSummary) -> list[str]:
-    """A line for each rule, and one for where none holds."""
+    """A line per rule, and one for the default class."""
     lines = [f"rule {k}: {rule_line(rule)} ({_support(rule)})" for k, rule in enumerate(summary.rules)]
     return [*lines, f"default: {quoted(summary.default)}"]
 
 
 def rule_line(rule: VotingRuleSummary) -> str:
     """IF … THEN …, without its support."""
-    asked = " AND ".join(sentence(condition, _MOST_LEVELS) for condition in rule.conditions)
-    return f"IF {asked} THEN {quoted(rule.label)}" if asked else f"ALWAYS {quoted(rule.label)}"
+    conditions = " AND ".join(sentence(condition, _MOST_LEVELS) for condition in rule.conditions)
+    return f"IF {conditions} THEN {quoted(rule.label)}" if conditions else f"ALWAYS {quoted(rule.label)}"
 
 
 def _support(rule: VotingRuleSummary) -> str:
-    wrong = rule.cover - rule.right
-    covered = f"{number(rule.cover)} rows" + (f", {number(wrong)} of them wrong" if wrong > 0 else "")
+    errors = rule.cover - rule.right
+    covered = f"{number(rule.cover)} rows" + (f", {number(errors)} of them wrong" if errors > 0 else "")
     return f"{covered}; confidence {rule.confidence:.3f}, lift {rule.lift:.1f}"
 
 
 def certificate_sentence(told: CertificateSummary) -> str:
-    """Whether another tree could be better, and by how much.
+    """Certificate of an exact search as text: whether another tree could be better, and by how much.
 
     >>> certificate_sentence(CertificateSummary(0.12, 0.12, 0.01, 3, 27))
-    'cost 0.12: none of the trees of 27 tests down to depth 3 costs less'
+    'cost 0.12: optimal among trees of 27 tests up to depth 3'
     >>> certificate_sentence(CertificateSummary(0.12, 0.1, 0.01, 3, 27))
-    'cost 0.12, not proved least: trees of 27 tests down to depth 3 cost 0.1 or more'
+    'cost 0.12, not proved optimal: trees of 27 tests up to depth 3 cost at least 0.1'
     """
-    trees = f"trees of {counted(told.n_tests, 'test')} down to depth {told.max_depth}"
+    trees = f"trees of {counted(told.n_tests, 'test')} up to depth {told.max_depth}"
     if told.bound >= told.objective:
-        return f"cost {number(told.objective)}: none of the {trees} costs less"
-    return f"cost {number(told.objective)}, not proved least: {trees} cost {number(told.bound)} or more"
+        return f"cost {number(told.objective)}: optimal among {trees}"
+    return f"cost {number(told.objective)}, not proved optimal: {trees} cost at least {number(told.bound)}"

@@ -1,8 +1,7 @@
-"""Pages about models and comparisons: what is on them is gathered here, as records; `show.report` prints these.
+"""HTML reports of models and comparisons: `report` gathers the page's records and renders them with `rendering.page`.
 
-The room is called `reports`, so that `bt.report` stays a function.
-
-What stands in each section of a page, as records.
+`model_page` and `comparison_page` decide which sections a page has; the other modules compute the records of sections. The
+package is called `reporting`, so that `bt.report` stays a function.
 """
 
 from __future__ import annotations
@@ -36,26 +35,26 @@ def report(
     rows: int | Sequence[int] | None = None,
     sets: PredictionSetsLike | None = None,
 ) -> Path:
-    """One self-contained HTML file that shows a model or a comparison: it opens anywhere and asks nothing of the network.
+    """Write a self-contained HTML page about a model or a comparison; it makes no network requests.
 
-    The page draws the model for what it is, answers "what if" by the model's own formula, and asks twenty questions. It
-    holds aggregates, never rows, unless these are asked for.
+    The page draws the model, evaluates its formula for rows that a reader enters ("what if"), and asks twenty questions.
+    It contains aggregates, and rows only if they are requested.
 
     Parameters
     ----------
     model : fitted estimator or Comparison
-        What is shown.
+        Model or comparison to show.
     frame : data frame, optional
-        Rows with their target, on which the model is judged, and whose columns are described. Without them the page tells
-        what the model has kept of the rows that it has learnt from.
+        Rows with their target, on which the model is evaluated, and whose columns are described. Without them the page
+        shows the profile of the training rows that the model stores.
     path : path, default="page.html"
         The file to write.
     rows : int or list of int, optional
-        Rows of the frame that are explained on the page: so many of the worst mistakes and of the most doubtful rows, or
-        those at these places.
+        Rows of the frame that are explained on the page: a number of the worst errors and of the least certain
+        predictions, or a list of row indices.
     sets : PredictionSets or PredictionIntervals, optional
-        What ``bt.conformal(model, held_out, target, cv="fitted")`` gave for this model: "what if" then shows the set of
-        classes, or the interval, of the row.
+        Result of ``bt.conformal(model, held_out, target, cv="fitted")`` for this model: "what if" then shows the
+        prediction set or interval of the row.
 
     Returns
     -------
@@ -76,21 +75,21 @@ def report(
 
 
 def page_of(model: Reported) -> str:
-    """The page of a model or a comparison, without rows, as it would stand in a file."""
+    """Page of a model or a comparison without rows, as text."""
     return _page(model, None, None, None)
 
 
 def notebook_view(model: Reported) -> str | None:
-    """What a notebook shows of a fitted model or a comparison: the page's templates without scripts; None without jinja2."""
+    """Page of a fitted model or a comparison for notebooks, without scripts; None without jinja2."""
     from baytree.rendering.page.html_page import fragment
 
     try:
-        return fragment(_still(model))
+        return fragment(_static(model))
     except ModuleNotFoundError:
         return None
 
 
-def _still(model: Reported) -> Page:
+def _static(model: Reported) -> Page:
     if _is_comparison(model):
         from baytree.reporting.comparison_page import comparison_page
 

@@ -1,4 +1,4 @@
-"""Linear models on a page: coefficients with their intervals, odds ratios, and a nomogram to be read with a ruler."""
+"""Page records of linear models: coefficients with intervals and odds ratios, and nomograms."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ _PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 def coefficients_view(summary: LinearSummary) -> CoefficientsView:
-    """The coefficients of each class, the largest per standard deviation first."""
+    """Coefficients of each class, the largest per standard deviation first."""
     by_class: dict[str, list[Coefficient]] = {}
     for each in summary.coefficients:
         by_class.setdefault(str(each.label), []).append(each)
     groups = [_group(label, place, lines) for place, (label, lines) in enumerate(by_class.items())]
-    against = f"against {summary.base}" if summary.base else "of each class"
-    zeros = "; ".join(f"{column}: {level}" for column, level in summary.references[:12])
+    comparison = f"against {summary.base}" if summary.base else "of each class"
+    references = "; ".join(f"{column}: {level}" for column, level in summary.references[:12])
     bound = ", ".join(dict.fromkeys(each.feature for each in summary.coefficients if each.is_bound))
     note = (
-        f"Log-odds {against} per unit of a feature; bars per standard deviation."
-        + (f" Levels are compared with these: {zeros}." if zeros else "")
-        + (f" At the bound, 0, since answers must follow the column: {bound}." if bound else "")
+        f"Log-odds {comparison} per unit of a feature; bars per standard deviation."
+        + (f" Reference levels: {references}." if references else "")
+        + (f" Held at 0 by a monotonicity constraint: {bound}." if bound else "")
     )
     has_intervals = any(each.interval is not None for each in summary.coefficients)
     return CoefficientsView(tuple(groups), note, True, has_intervals)
 
 
 def slopes_view(summary: RegressionSummary) -> CoefficientsView:
-    """The coefficients of a linear regression."""
-    note = f"What one unit more of a feature changes {summary.target} by; bars per standard deviation."
+    """Coefficients of a linear regression."""
+    note = f"Change of {summary.target} per unit of a feature; bars per standard deviation."
     has_intervals = any(each.interval is not None for each in summary.slopes)
     return CoefficientsView((_group("", 0, summary.slopes),), note, False, has_intervals)
 
@@ -54,13 +54,13 @@ def _group(label: str, place: int, lines: Sequence[Coefficient | Slope]) -> Coef
     others = sorted((each for each in lines if each.column), key=lambda each: -abs(each.importance))
     ends = [end for each in others[:MOST_LINES] for end in _ends(each)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
-    room = (high - low) or 1.0
-    shown_lines = tuple(_line(each, low, room) for each in [*intercepts, *others[:MOST_LINES]])
-    return CoefficientGroup(label, place, 100 * -low / room, shown_lines, max(len(others) - MOST_LINES, 0))
+    span = (high - low) or 1.0
+    shown_lines = tuple(_line(each, low, span) for each in [*intercepts, *others[:MOST_LINES]])
+    return CoefficientGroup(label, place, 100 * -low / span, shown_lines, max(len(others) - MOST_LINES, 0))
 
 
 def _ends(line: Coefficient | Slope) -> tuple[float, float, float]:
-    """The effect per standard deviation, and the ends of its interval in the same unit."""
+    """Coefficient per standard deviation, and the ends of its interval in the same unit."""
     if line.interval is None or not line.estimate:
         return (line.importance,) * 3
     unit = line.importance / line.estimate
@@ -68,25 +68,25 @@ def _ends(line: Coefficient | Slope) -> tuple[float, float, float]:
 
 
 def _line(line: Coefficient | Slope, low: float, room: float) -> CoefficientView:
-    dot, least, most = (100 * (end - low) / room for end in (_ends(line) if line.column else (0.0, 0.0, 0.0)))
+    dot, low_end, high_end = (100 * (end - low) / room for end in (_ends(line) if line.column else (0.0, 0.0, 0.0)))
     start = 100 * -low / room
     if line.interval is None:
-        least, most = min(start, dot), max(start, dot)
-    span = "" if line.interval is None else f"{line.interval[0]:.3g} to {line.interval[1]:.3g}"
+        low_end, high_end = min(start, dot), max(start, dot)
+    interval = "" if line.interval is None else f"{line.interval[0]:.3g} to {line.interval[1]:.3g}"
     p = "" if line.p is None else "< 0.001" if line.p < 0.001 else f"{line.p:.3f}"
     ratio = f"{line.odds_ratio:.4g}" if isinstance(line, Coefficient) and line.column else ""
-    return CoefficientView(line.feature, f"{line.estimate:.4g}", ratio, span, p, dot, least, most)
+    return CoefficientView(line.feature, f"{line.estimate:.4g}", ratio, interval, p, dot, low_end, high_end)
 
 
 def nomograms(subject: ReportSubject) -> list[NomogramView]:
-    """A nomogram of each class against the first, where columns and classes are few."""
+    """Nomogram of each class against the first, if there are few columns and classes; else an empty list."""
     schema, classes = subject.predictor.schema, subject.classes
     if subject.profile is None or not 1 < len(schema) <= MOST_SCALES or len(classes) > MOST_PAIRS + 1:
         return []
     if any(column.kind is Kind.TEXT for column in schema.columns):
         return []
     ticks = [_ticks(c, seen) for c, seen in zip(schema.columns, subject.profile.columns, strict=True)]
-    if not all(ticks):  # a column without a value has no scale
+    if not all(ticks):  # a column without values has no scale
         return []
     start, effects = _effects(subject, [[value for value, _ in each] for each in ticks])
     return [_nomogram(subject, c, start, effects, ticks) for c in range(1, len(classes))]
@@ -99,8 +99,8 @@ def _ticks(column: Column, seen: object) -> list[tuple[float, str]]:
         return []
     low, high = float(seen.edges[0]), float(seen.points()[-1])
     step = _round_step((high - low) / 5)
-    places = (np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step).tolist()
-    return [(each, shown(each, column.unit)) for each in places]
+    values = (np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step).tolist()
+    return [(each, shown(each, column.unit)) for each in values]
 
 
 def _round_step(size: float) -> float:
@@ -111,14 +111,14 @@ def _round_step(size: float) -> float:
 
 
 def _effects(subject: ReportSubject, values: list[list[float]]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The start, and what each value of each column adds to the scores: [n_values, n_classes] each."""
+    """Start, and the contribution of each value of each column to the scores: [n_values, n_classes] each."""
     n, schema = max(map(len, values)), subject.predictor.schema
     rows = rows_of(schema, [np.resize(np.array(each), n) for each in values])
-    told = subject.predictor.model.explain(rows)
-    by_name = [{line.column: line.effect for line in why.evidence} for why in told]
-    nothing = np.zeros(len(subject.classes))
-    return told[0].start, [
-        np.array([by_name[k].get(column.name, nothing) for k in range(len(each))])
+    explanations = subject.predictor.model.explain(rows)
+    by_name = [{line.column: line.effect for line in explanation.evidence} for explanation in explanations]
+    no_effect = np.zeros(len(subject.classes))
+    return explanations[0].start, [
+        np.array([by_name[k].get(column.name, no_effect) for k in range(len(each))])
         for column, each in zip(schema.columns, values, strict=True)
     ]
 
@@ -127,42 +127,49 @@ def _nomogram(
     subject: ReportSubject, c: int, start: np.ndarray, effects: list[np.ndarray], ticks: list[list[tuple[float, str]]]
 ) -> NomogramView:
     scores = [effect[:, c] - effect[:, 0] for effect in effects]
-    least = [float(each.min()) for each in scores]
-    unit = (max(float(each.max()) - low for each, low in zip(scores, least, strict=True)) or 1.0) / 100
+    lowest = [float(scores_of_column.min()) for scores_of_column in scores]
+    unit = (
+        max(float(scores_of_column.max()) - low for scores_of_column, low in zip(scores, lowest, strict=True)) or 1.0
+    ) / 100
     names = subject.predictor.schema.names
-    scales = [_scale(*each, unit) for each in zip(names, scores, least, ticks, strict=True)]
-    whole = sum(scale.high for scale in scales) or 1.0
-    base = float(start[c] - start[0]) + sum(least)
+    scales = [_scale(*scores_of_column, unit) for scores_of_column in zip(names, scores, lowest, ticks, strict=True)]
+    max_total = sum(scale.high for scale in scales) or 1.0
+    base = float(start[c] - start[0]) + sum(lowest)
     label = f"{subject.classes[c]} rather than {subject.classes[0]}"
     points = tuple((float(k), str(k), 0) for k in range(0, 101, 10))
-    total = tuple((100 * each / whole, number(each), 0) for each in np.arange(0, whole, _round_step(whole / 10)).tolist())
+    total = tuple(
+        (100 * scores_of_column / max_total, number(scores_of_column), 0)
+        for scores_of_column in np.arange(0, max_total, _round_step(max_total / 10)).tolist()
+    )
     suffix = "" if len(subject.classes) == 2 else f"-{c}"
     heading = "Nomogram" if len(subject.classes) == 2 else f"Nomogram {c}"
-    return NomogramView(label, points, tuple(scales), total, _chances(base, unit, whole), f"nomogram{suffix}", heading)
+    return NomogramView(
+        label, points, tuple(scales), total, _probability_ticks(base, unit, max_total), f"nomogram{suffix}", heading
+    )
 
 
 def _scale(name: str, scores: np.ndarray, least: float, ticks: list[tuple[float, str]], unit: float) -> Scale:
-    """The values by their points; texts that would touch stand above and below the line in turn."""
-    places = ((scores - least) / unit).tolist()
-    order = sorted(range(len(ticks)), key=lambda k: places[k])
-    told, last = [], [-99.0, -99.0]
+    """Ticks of a column at their points; labels that would overlap alternate above and below the line."""
+    positions = ((scores - least) / unit).tolist()
+    order = sorted(range(len(ticks)), key=lambda k: positions[k])
+    labelled, last = [], [-99.0, -99.0]
     for k in order:
-        text, place = ticks[k][1], places[k]
-        width = 0.62 * min(len(text), 16) + 1.5  # half of a text, in points
-        row = 0 if place - last[0] > width else 1
-        is_free = place - last[row] > width
-        told.append((place, text if is_free else "", row))
+        text, position = ticks[k][1], positions[k]
+        width = 0.62 * min(len(text), 16) + 1.5  # half the width of a label, in points
+        row = 0 if position - last[0] > width else 1
+        is_free = position - last[row] > width
+        labelled.append((position, text if is_free else "", row))
         if is_free:
-            last[row] = place + width
-    return Scale(name, min(places), max(places), tuple(told))
+            last[row] = position + width
+    return Scale(name, min(positions), max(positions), tuple(labelled))
 
 
-def _chances(base: float, unit: float, whole: float) -> tuple[tuple[float, str, int], ...]:
-    """Where the total is worth each probability."""
-    places = [((np.log(p / (1 - p)) - base) / unit / whole * 100, p) for p in _PROBABILITIES]
-    found, last = [], -99.0
-    for place, p in places:
-        if 0 <= place <= 100 and place - last > 4:
-            found.append((float(place), f"{p:g}", 0))
-            last = float(place)
-    return tuple(found)
+def _probability_ticks(base: float, unit: float, whole: float) -> tuple[tuple[float, str, int], ...]:
+    """Positions on the axis of the total at which it corresponds to a probability."""
+    positions = [((np.log(p / (1 - p)) - base) / unit / whole * 100, p) for p in _PROBABILITIES]
+    ticks, last = [], -99.0
+    for position, p in positions:
+        if 0 <= position <= 100 and position - last > 4:
+            ticks.append((float(position), f"{p:g}", 0))
+            last = float(position)
+    return tuple(ticks)

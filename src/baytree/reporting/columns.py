@@ -1,7 +1,4 @@
-"""The columns of a table as a page shows them, from the profile alone.
-
-Impurity measures as curves over the share of one class, with the best split of each column of this table on them.
-"""
+"""Page records of a table's columns, and of impurity measures with each column's best split, from the profile alone."""
 
 from __future__ import annotations
 
@@ -26,15 +23,15 @@ BINS = 24
 
 
 def table_view(schema: Schema, profile: Profile) -> TableView:
-    """The columns, the one that tells most about the target first."""
+    """Columns, the most informative about the target first."""
     is_classes = schema.target.classes is not None
     views = [column_view(c, seen, is_classes) for c, seen in zip(schema.columns, profile.columns, strict=True)]
     views.sort(key=lambda view: -(view.gain or 0.0))
     noted = {note.column for note in schema.notes}
-    notes = [f"{name} only identifies rows, and is not learnt from." for name in schema.left_out if name not in noted]
+    notes = [f"{name} only identifies rows and is not used." for name in schema.left_out if name not in noted]
     notes += map(str, schema.notes)
     if is_classes:
-        notes.append("Columns by what they tell about the target: bits of information, a number cut at its one best place.")
+        notes.append("Columns by their information gain about the target in bits; numbers by their best threshold.")
     return TableView(tuple(views), tuple(map(str, schema.classes)), tuple(notes))
 
 
@@ -49,33 +46,33 @@ def column_view(column: Column, seen: Histogram | Counts, is_classes: bool) -> C
         paths, ends = _histogram(column, seen.points(), cells[1:])
     elif column.kind is not Kind.TEXT:
         bars, cut = _levels(column, cells[1:])
-    told = (column.name, column.kind.value, _extent(column, seen), missing, gain, split)
-    return ColumnView(*told, tuple(bars), paths, ends, cut)
+    fields = (column.name, column.kind.value, _extent(column, seen), missing, gain, split)
+    return ColumnView(*fields, tuple(bars), paths, ends, cut)
 
 
 def told_by(column: Column, seen: Histogram | Counts) -> tuple[float, str]:
-    """Bits that a column saves about the class, and the cut by which a number does."""
+    """Information gain of a column in bits, and for a number its best threshold."""
     if isinstance(seen, Counts):
         cells = seen.cells.rounded()
-        return _saved(cells[1:], cells.sum()), ""
+        return _information_gain(cells[1:], cells.sum()), ""
     weight, points = seen.counts.known(), seen.points()
     if len(points) < 2:
         return 0.0, ""
-    below = np.cumsum(weight, axis=0)[:-1]
-    gains = _gains(below, weight.sum(axis=0))
+    left = np.cumsum(weight, axis=0)[:-1]
+    gains = _gains(left, weight.sum(axis=0))
     best = int(np.argmax(gains))
     known = weight.sum() / max(seen.counts.cells.rounded().sum(), 1e-300)
     return float(gains[best] * known), f"≤ {shown((points[best] + points[best + 1]) / 2, column.unit)}"
 
 
 def _gains(left: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """The information gain of each way to part a whole in two: [n_ways]."""
+    """Information gain of splitting a whole into two parts, for each candidate: [n_splits]."""
     right, total = whole - left, whole.sum()
     parts = (entropy(side) * side.sum(axis=1) for side in (left, right))
     return np.maximum(entropy(whole[None])[0] - sum(parts) / total, 0.0)
 
 
-def _saved(groups: np.ndarray, total: float) -> float:
+def _information_gain(groups: np.ndarray, total: float) -> float:
     weight = groups.sum(axis=1)
     known = groups.sum(axis=0)
     if not weight.sum():
@@ -92,27 +89,27 @@ def _extent(column: Column, seen: Histogram | Counts) -> str:
 
 
 def bin_edges(points: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """The range of a picture: all numbers, without the last half per cent on either side where these lie far away."""
+    """Range of a histogram: all numbers, but at most half the 99 % range beyond the 0.5 % and 99.5 % quantiles."""
     finite = np.isfinite(points)
     points, weight = points[finite], weight[finite]
     if not len(points):
         return 0.0, 1.0
-    reached = np.cumsum(weight) / weight.sum()
-    low, high = points[np.searchsorted(reached, 0.005)], points[min(np.searchsorted(reached, 0.995), len(points) - 1)]
-    room = high - low
-    return float(max(points[0], low - room / 2)), float(min(points[-1], high + room / 2))
+    cumulative = np.cumsum(weight) / weight.sum()
+    low, high = points[np.searchsorted(cumulative, 0.005)], points[min(np.searchsorted(cumulative, 0.995), len(points) - 1)]
+    span = high - low
+    return float(max(points[0], low - span / 2)), float(min(points[-1], high + span / 2))
 
 
 def _histogram(column: Column, points: np.ndarray, weight: np.ndarray) -> tuple[tuple[str, ...], tuple[str, str]]:
-    """A path of bars for each class, upon those of the classes before, and the ends of the axis."""
+    """Path of bars for each class, stacked, and the labels of the axis ends."""
     if not len(points):
         return (), ("", "")
     low, high = bin_edges(points, weight.sum(axis=1))
     n = min(BINS, len(points))
     with np.errstate(invalid="ignore"):
-        place = np.nan_to_num((points - low) / ((high - low) or 1.0) * n, nan=0.0).clip(0, n - 1).astype(int)
+        bin_of = np.nan_to_num((points - low) / ((high - low) or 1.0) * n, nan=0.0).clip(0, n - 1).astype(int)
     total = np.zeros((n, weight.shape[1]))
-    np.add.at(total, place, weight)
+    np.add.at(total, bin_of, weight)
     heights = total * 60 / max(float(total.sum(axis=1).max()), 1e-300)
     tops, width = 60 - np.cumsum(heights, axis=1), 240 / n
     paths = ["".join(_block(k * width, tops[k, c], width, heights[k, c]) for k in range(n)) for c in range(weight.shape[1])]
@@ -126,14 +123,14 @@ def _block(left: float, top: float, width: float, height: float) -> str:
 
 
 def _levels(column: Column, weight: np.ndarray) -> tuple[list[Bar], int]:
-    kept = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:MOST_LEVELS])
-    names = [str(column.levels[k]) for k in kept]
-    return _bars(names, weight[kept], float(weight.max(initial=0.0))), len(weight) - len(kept)
+    frequent = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:MOST_LEVELS])
+    names = [str(column.levels[k]) for k in frequent]
+    return _bars(names, weight[frequent], float(weight.max(initial=0.0))), len(weight) - len(frequent)
 
 
 def _bars(names: list[str], weight: np.ndarray, largest: float) -> list[Bar]:
-    shares = weight / (largest or 1.0)
-    return [Bar(name, tuple(row)) for name, row in zip(names, shares.tolist(), strict=True)]
+    relative = weight / (largest or 1.0)
+    return [Bar(name, tuple(row)) for name, row in zip(names, relative.tolist(), strict=True)]
 
 
 MOST_SPLITS = 6
@@ -154,15 +151,15 @@ MEASURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def impurity_view(subject: ReportSubject) -> ImpurityView:
-    """The curves over the share of the most frequent class."""
+    """Impurity curves over the proportion of the most frequent class."""
     profile, schema = subject.profile, subject.predictor.schema
     assert profile is not None
     weight = class_weights(profile)
     code = int(np.argmax(weight))
     parent = float(weight[code] / weight.sum())
     pairs = zip(schema.columns, profile.columns, strict=True)
-    found = [_best(column, seen, code) for column, seen in pairs if column.kind is not Kind.TEXT]
-    splits = sorted((each for each in found if each is not None), key=lambda each: -each.gains[0])[:MOST_SPLITS]
+    best_splits = [_best_split(column, seen, code) for column, seen in pairs if column.kind is not Kind.TEXT]
+    splits = sorted((each for each in best_splits if each is not None), key=lambda each: -each.gains[0])[:MOST_SPLITS]
     curves = tuple((name, _curve(measure)) for name, measure in MEASURES.items())
     return ImpurityView(subject.classes[code], parent, curves, tuple(splits))
 
@@ -173,24 +170,30 @@ def _curve(measure: Callable[[np.ndarray], np.ndarray]) -> str:
     return "M" + "L".join(f"{x:.0f} {y:.1f}" for x, y in points)
 
 
-def _best(column: Column, seen: Histogram | Counts, code: int) -> SplitView | None:
-    """The cut, or the level against all others, that lowers the entropy of the one class most."""
+def _best_split(column: Column, seen: Histogram | Counts, code: int) -> SplitView | None:
+    """Best split of a column by the entropy of one class: a threshold, or one level against the others."""
     counts = seen.counts if isinstance(seen, Histogram) else seen
     weight = counts.known()
     if len(weight) < 2 or not weight.sum():
         return None
-    own, every = weight[:, code], weight.sum(axis=1)
+    class_weight, all_weight = weight[:, code], weight.sum(axis=1)
     if isinstance(seen, Histogram):
-        own, every = np.cumsum(own)[:-1], np.cumsum(every)[:-1]
-    whole, total = weight[:, code].sum(), weight.sum()
+        class_weight, all_weight = np.cumsum(class_weight)[:-1], np.cumsum(all_weight)[:-1]
+    n_class, total = weight[:, code].sum(), weight.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
-        left, right, part = np.nan_to_num(own / every), np.nan_to_num((whole - own) / (total - every)), every / total
-    gains = [_gain(measure, whole / total, left, right, part) for measure in MEASURES.values()]
+        left, right, left_weight = (
+            np.nan_to_num(class_weight / all_weight),
+            np.nan_to_num((n_class - class_weight) / (total - all_weight)),
+            all_weight / total,
+        )
+    gains = [_gain(measure, n_class / total, left, right, left_weight) for measure in MEASURES.values()]
     k = int(np.argmax(gains[0]))
     ends = [HEIGHT * (1 - float(_entropy(np.array(side[k])))) for side in (left, right)]
     chord = f"M{WIDTH * left[k]:.1f} {ends[0]:.1f}L{WIDTH * right[k]:.1f} {ends[1]:.1f}"
     label = _label(column, seen, k)
-    return SplitView(label, float(left[k]), float(right[k]), float(part[k]), tuple(float(each[k]) for each in gains), chord)
+    return SplitView(
+        label, float(left[k]), float(right[k]), float(left_weight[k]), tuple(float(each[k]) for each in gains), chord
+    )
 
 
 def _gain(

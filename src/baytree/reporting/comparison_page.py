@@ -1,6 +1,6 @@
-"""The page of a comparison: the leaderboard with its intervals and folds, and what opens below each model.
+"""Page of a comparison: the leaderboard with intervals and folds, details of each model, and the comparison's interface.
 
-What the page of a comparison asks of it: the least that a result of `bt.compare` has to tell.
+The protocols at the end list what the page reads from the result of `bt.compare`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from baytree.reporting.subject import FittedEstimator, ReportSubject, predictor_
 
 MOST_POINTS = 120  # of a ROC curve
 
-MOST_PROSE = 6000  # letters of a model
+MOST_PROSE = 6000  # characters of a model's text
 
 MOST_CURVES = 8
 
 
 def comparison_page(comparison: ComparisonLike) -> Page:
-    """Everything about a comparison; `comparison` is what `bt.compare` gives."""
+    """Leaderboard page of a comparison, the result of `bt.compare`."""
     low, high = _ends(comparison)
     each = zip(comparison.entries, comparison.advice.standings, strict=True)
     models = tuple(_model_view(comparison, *one, (low, high)) for one in each)
-    notes = [*comparison.cautions, *(f"{name} did not take part: {reason}" for name, reason in comparison.skipped)]
+    notes = [*comparison.cautions, *(f"{name} was skipped: {reason}" for name, reason in comparison.skipped)]
     board = LeaderboardView(
         metric=comparison.metric,
         head=f"{len(models)} models for {comparison.target}: {comparison.bar.how}. Lines: 95 % intervals, marks: folds.",
@@ -45,20 +45,21 @@ def comparison_page(comparison: ComparisonLike) -> Page:
         models=models,
     )
     title = f"Models for {comparison.target}"
-    return Page(title, f"Which model suits {comparison.target}, and why.", (board,))
+    return Page(title, f"Comparison of models for {comparison.target}.", (board,))
 
 
 def compared_pages(comparison: ComparisonLike) -> Iterator[Page]:
-    """The comparison, the table, and below each model its drawing, what-if and questions; then the same of fewer models.
+    """Pages of a comparison with the sections of all models, then of one model less each time.
 
-    The models that rank first stay whole longest; the last page has none, so whoever has a limit finds one that keeps it.
+    The best models keep their sections longest, and the last page has none, so a caller with a size limit takes the first
+    page that meets it.
     """
     page = comparison_page(comparison)
     subjects = [ReportSubject.of(predictor_of(entry.fitted), None) for entry in comparison.entries]
     tables = tuple(table_view(each.predictor.schema, each.profile) for each in subjects if each.profile is not None)[:1]
-    kept_back = [_curve_of(entry) for entry in comparison.entries]
-    wholes = [model_sections(*each) for each in zip(subjects, kept_back, strict=True)]
-    opened = [(*one, str(program(each.predictor, "javascript"))) for one, each in zip(wholes, subjects, strict=True)]
+    curves = [_curve_of(entry) for entry in comparison.entries]
+    sections = [model_sections(*each) for each in zip(subjects, curves, strict=True)]
+    opened = [(*own, str(program(each.predictor, "javascript"))) for own, each in zip(sections, subjects, strict=True)]
     for n in range(len(opened), -1, -1):
         board = msgspec.structs.replace(page.sections[0], **_first_opened(page.sections[0], opened[:n]))
         payloads, programs = (tuple(each[k] for each in opened[:n]) for k in (1, 2))
@@ -66,17 +67,17 @@ def compared_pages(comparison: ComparisonLike) -> Iterator[Page]:
 
 
 def _curve_of(entry: EntryLike) -> RejectionCurveLike | None:
-    """Accuracy against the share answered, by the answers for rows that were kept back; None without probabilities."""
+    """Rejection curve on held-out rows; None without probabilities."""
     return entry.validation.reject_curve() if entry.validation.pooled[2] is not None else None
 
 
 def _first_opened(board: Any, opened: list[tuple[list[Section], dict[str, Any], str]]) -> dict[str, Any]:
-    """The models of a board, the first ones with all their sections, and a note where that is not true of all."""
+    """Models of a leaderboard, the first ones with their sections, and a note if others have none."""
     pairs = enumerate(zip(board.models, opened, strict=False))
     first = [msgspec.structs.replace(model, sections=tuple(own[0]), place=k) for k, (model, own) in pairs]
     rest = board.models[len(first) :]
-    told = f"Opens as text, or this page would be too large: {', '.join(model.name for model in rest)}; see model.report()."
-    return {"models": (*first, *rest), "notes": (*board.notes, *([told] if rest else []))}
+    note = f"Shown as text to limit the size of this page: {', '.join(model.name for model in rest)}; see model.report()."
+    return {"models": (*first, *rest), "notes": (*board.notes, *([note] if rest else []))}
 
 
 def _beside(comparison: ComparisonLike) -> list[str]:
@@ -85,13 +86,13 @@ def _beside(comparison: ComparisonLike) -> list[str]:
 
 
 def _ends(comparison: ComparisonLike) -> tuple[float, float]:
-    """The range of all intervals and folds."""
+    """Range of all intervals and folds, with a margin."""
     metric = comparison.metric
     values = [each for entry in comparison.entries for each in (*entry.validation.summary(metric), *_folds(metric, entry))]
     finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
-    room = 0.03 * (high - low) or 0.5
-    return (low - room if low < 0 else max(low - room, 0.0)), high + room
+    margin = 0.03 * (high - low) or 0.5
+    return (low - margin if low < 0 else max(low - margin, 0.0)), high + margin
 
 
 def _folds(metric: str, entry: EntryLike) -> list[float]:
@@ -118,7 +119,7 @@ def _model_view(
         folds=tuple(_place(each, ends) for each in _folds(comparison.metric, entry) if np.isfinite(each)),
         beside=tuple(f"{validation.mean(metric):.3f}" for metric in _beside(comparison)),
         size=entry.size.words,
-        seconds=f"{_duration(validation.seconds)} to learn",
+        seconds=f"{_duration(validation.seconds)} to fit",
         is_as_good=bool(standing.is_as_good),
         is_chosen=chosen,
         reason=_reason(comparison, standing, chosen),
@@ -132,7 +133,7 @@ def _model_view(
 
 
 def _place(value: float, ends: tuple[float, float]) -> float:
-    """Where a score stands between the ends of the axis, from 0 to 100."""
+    """Position of a score between the ends of the axis, from 0 to 100."""
     return float(100 * (np.clip(value, *ends) - ends[0]) / (ends[1] - ends[0])) if np.isfinite(value) else 0.0
 
 
@@ -142,18 +143,18 @@ def _duration(seconds: float) -> str:
 
 def _reason(comparison: ComparisonLike, standing: StandingLike, is_chosen: bool) -> str:
     if is_chosen:
-        return "This is the model that is advised."
-    by = f"{comparison.metric} is {standing.worse:.4f} ± {standing.error:.4f} worse than the best one's."
+        return "This is the recommended model."
+    by = f"{comparison.metric} is {standing.worse:.4f} ± {standing.error:.4f} worse than that of the best model."
     return f"As good as the best: {by}" if standing.is_as_good else f"Not as good as the best ({standing.reason}): {by}"
 
 
 def _words(entry: EntryLike) -> str:
     text = escaped(str(entry.fitted), keep="\n")
-    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({number(float(len(text)))} letters in all)"
+    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({number(float(len(text)))} characters in total)"
 
 
 def _roc(validation: ValidationLike, probability: np.ndarray) -> list[tuple[str, str, str]]:
-    """The curve of each class against the rest; of two classes only the second."""
+    """ROC curve of each class against the rest; for two classes only of the second."""
     truth, n = validation.label.values[validation.pooled[0]], probability.shape[1]
     codes = [1] if n == 2 else range(min(n, MOST_CURVES))
     return [(validation.classes[c], *_curve(truth == c, probability[:, c])) for c in codes]
@@ -161,28 +162,30 @@ def _roc(validation: ValidationLike, probability: np.ndarray) -> list[tuple[str,
 
 def _curve(is_positive: np.ndarray, score: np.ndarray) -> tuple[str, str]:
     order = np.argsort(-score, kind="stable")
-    hit, last = is_positive[order], np.append(np.diff(score[order]) != 0, True)
-    right, wrong = np.cumsum(hit)[last], np.cumsum(~hit)[last]
-    if not right[-1] or not wrong[-1]:
+    is_hit, last = is_positive[order], np.append(np.diff(score[order]) != 0, True)
+    true_positives, false_positives = np.cumsum(is_hit)[last], np.cumsum(~is_hit)[last]
+    if not true_positives[-1] or not false_positives[-1]:
         return "", ""
-    x, y = np.append(0, wrong / wrong[-1]), np.append(0, right / right[-1])
+    x, y = np.append(0, false_positives / false_positives[-1]), np.append(0, true_positives / true_positives[-1])
     area = float(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum())
-    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
-    return "M" + "L".join(f"{200 * a:.1f} {200 - 200 * b:.1f}" for a, b in zip(x[kept], y[kept], strict=True)), f"{area:.3f}"
+    shown = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
+    return "M" + "L".join(
+        f"{200 * a:.1f} {200 - 200 * b:.1f}" for a, b in zip(x[shown], y[shown], strict=True)
+    ), f"{area:.3f}"
 
 
 def _calibration(validation: ValidationLike) -> tuple[str, tuple[tuple[float, float, float], ...]]:
-    found = validation.calibration()
-    largest = float(found["rows"].max())
+    curve = validation.calibration()
+    largest = float(curve["rows"].max())
     bins = [
-        (200 * float(said), 200 - 200 * float(was), 2 + 6 * float(np.sqrt(n / largest)))
-        for said, was, n in zip(found["predicted"], found["observed"], found["rows"], strict=True)
+        (200 * float(predicted), 200 - 200 * float(observed), 2 + 6 * float(np.sqrt(n / largest)))
+        for predicted, observed, n in zip(curve["predicted"], curve["observed"], curve["rows"], strict=True)
     ]
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in bins), tuple(bins)
 
 
 class ValidationLike(Protocol):
-    """What a model answered for rows that were kept back."""
+    """Predictions of a model for held-out rows, and their scores."""
 
     @property
     def how(self) -> str: ...
@@ -208,14 +211,14 @@ class ValidationLike(Protocol):
 
 
 class SizeText(Protocol):
-    """How much there is to read, in words."""
+    """Size of a model as text."""
 
     @property
     def words(self) -> str: ...
 
 
 class EntryLike(Protocol):
-    """A model that took part."""
+    """Model of a comparison."""
 
     @property
     def short(self) -> str: ...
@@ -230,7 +233,7 @@ class EntryLike(Protocol):
 
 
 class StandingLike(Protocol):
-    """A model beside the best one."""
+    """Position of a model relative to the best one."""
 
     @property
     def worse(self) -> float: ...
@@ -243,14 +246,14 @@ class StandingLike(Protocol):
 
 
 class RecommendationLike(Protocol):
-    """Where each model stands."""
+    """Position of each model."""
 
     @property
     def standings(self) -> Sequence[StandingLike]: ...
 
 
 class ComparisonLike(Protocol):
-    """Models on the same folds of a table."""
+    """Models evaluated on the same folds of a table."""
 
     @property
     def metric(self) -> str: ...

@@ -1,7 +1,4 @@
-"""The class-conditional distributions of naive Bayes on a page: curves, bars and words, each with what it tells.
-
-Models that are one distribution of all columns, on a page: Gaussian classes as ellipses, a joint table as bars.
-"""
+"""Page records of distributions: naive Bayes columns, Gaussian classes as ellipses, joint tables as bars."""
 
 from __future__ import annotations
 
@@ -52,11 +49,11 @@ _STEPS = 72
 
 
 def bayes_view(subject: ReportSubject) -> BayesView:
-    """What each column looks like in each class, the one that tells most first."""
+    """Distributions of each column per class, the most informative column first."""
     summary = subject.summary
     assert isinstance(summary, NaiveBayesSummary)
-    told, curves = _evidence(subject), _curves(subject)
-    views = [_view(each, curves, told) for each in summary.likelihoods]
+    evidence, curves = _evidence(subject), _curves(subject)
+    views = [_view(each, curves, evidence) for each in summary.likelihoods]
     views.sort(key=lambda view: -getattr(view, "evidence", 0.0))
     return BayesView(summary.classes, summary.prior, tuple(views))
 
@@ -80,53 +77,53 @@ def _view(likelihood: Likelihood, curves: dict[str, CurveView], told: dict[str, 
 
 
 def _bars(name: str, labels: tuple[str, ...], amount: np.ndarray, evidence: float) -> BarsView:
-    """Bars of amounts [n_labels, n_classes]; a column whose every value was missing has no label at all."""
+    """Bars of amounts [n_labels, n_classes]; a column with only missing values has no labels."""
     if not len(amount):
         return BarsView(name, (), (), evidence, 0)
-    kept = np.sort(np.argsort(-amount.max(axis=1, initial=0.0), kind="stable")[:MOST_LEVELS])
+    shown = np.sort(np.argsort(-amount.max(axis=1, initial=0.0), kind="stable")[:MOST_LEVELS])
     largest = float(np.abs(amount).max(initial=0.0)) or 1.0
-    bars = tuple(Bar(labels[k], tuple((np.abs(amount[k]) / largest).tolist())) for k in kept)
-    texts = tuple(tuple(f"{each:.3f}" for each in amount[k]) for k in kept)
-    return BarsView(name, bars, texts, evidence, len(labels) - len(kept))
+    bars = tuple(Bar(labels[k], tuple((np.abs(amount[k]) / largest).tolist())) for k in shown)
+    texts = tuple(tuple(f"{each:.3f}" for each in amount[k]) for k in shown)
+    return BarsView(name, bars, texts, evidence, len(labels) - len(shown))
 
 
 def _evidence(subject: ReportSubject) -> dict[str, float]:
-    """Bits that each column is expected to tell when nothing else is known."""
+    """Expected information of each column in bits if nothing else is known."""
     if subject.profile is None:
         return {}
     _, start, cells = interview_payload(subject)
-    prior = subject.predictor.model.predict(_nothing(subject))[0]
+    prior = subject.predictor.model.predict(_missing_row(subject))[0]
     pairs = zip(subject.predictor.schema.names, cells, strict=True)
-    return {name: _told(each, prior) for name, each in pairs if start is not None and len(each)}
+    return {name: _expected_gain(each, prior) for name, each in pairs if start is not None and len(each)}
 
 
-def _told(cells: AnswerCells, prior: np.ndarray) -> float:
+def _expected_gain(cells: AnswerCells, prior: np.ndarray) -> float:
     joint = cells.share * prior
     weight = joint.sum(axis=1)
     after = joint / np.maximum(weight, 1e-300)[:, None]
     return max(entropy(weight @ after) - float(weight @ [entropy(each) for each in after]), 0.0)
 
 
-def _nothing(subject: ReportSubject) -> Table:
-    """A row of which nothing is known."""
+def _missing_row(subject: ReportSubject) -> Table:
+    """Row with all values missing."""
     schema = subject.predictor.schema
     return rows_of(schema, [np.array([np.nan if c.kind is Kind.NUMERIC else -1.0]) for c in schema.columns])
 
 
 def _curves(subject: ReportSubject) -> dict[str, CurveView]:
-    """The density of each number in each class, over the range of its rows."""
+    """Density of each numeric column in each class, over the range of its rows."""
     profile, schema = subject.profile, subject.predictor.schema
     if profile is None:
         return {}
     points = [_grid(seen) if isinstance(seen, Histogram) else np.zeros(0) for seen in profile.columns]
     effects = log_likelihoods(subject.predictor, points)
-    told = _evidence(subject)
-    found = {}
+    evidence = _evidence(subject)
+    views = {}
     for column, grid, effect in zip(schema.columns, points, effects or [], strict=False):
         if len(effect):
             ticks = [(WIDTH * part, _tick(grid[0] + part * (grid[-1] - grid[0]), column.unit)) for part in (0.0, 0.5, 1.0)]
-            found[column.name] = CurveView(column.name, _paths(effect), tuple(ticks), told.get(column.name, 0.0))
-    return found
+            views[column.name] = CurveView(column.name, _paths(effect), tuple(ticks), evidence.get(column.name, 0.0))
+    return views
 
 
 def _tick(value: float, unit: str | None) -> str:
@@ -137,13 +134,15 @@ def _grid(seen: Histogram) -> np.ndarray:
     low, high = bin_edges(seen.points(), seen.counts.known().sum(axis=1))
     if not high > low:
         return np.zeros(0)
-    room = 0.08 * (high - low)
-    first = low - room if low < 0 else max(low - room, 0.0)  # what is never negative, such as a count, is not drawn so
-    return np.linspace(first, high + room, _STEPS)
+    margin = 0.08 * (high - low)
+    first = (
+        low - margin if low < 0 else max(low - margin, 0.0)
+    )  # columns that are never negative, such as counts, are not drawn below 0
+    return np.linspace(first, high + margin, _STEPS)
 
 
 def _paths(effect: np.ndarray) -> tuple[str, ...]:
-    """The curves of all classes under one common height."""
+    """Curves of all classes with a common maximum."""
     finite = np.where(np.isfinite(effect), effect, -np.inf)
     density = np.exp(finite - finite.max())
     x = np.linspace(0, WIDTH, len(effect))
@@ -151,10 +150,10 @@ def _paths(effect: np.ndarray) -> tuple[str, ...]:
 
 
 def _path(x: np.ndarray, y: np.ndarray) -> str:
-    kept = np.ones(len(y), bool)
-    flat = y > HEIGHT - 0.05  # where nothing is to be seen, two points do
-    kept[1:-1] = ~(flat[1:-1] & flat[:-2] & flat[2:])
-    points = "L".join(f"{a:.0f} {b:.1f}" for a, b in zip(x[kept], y[kept], strict=True))
+    is_kept = np.ones(len(y), bool)
+    is_flat = y > HEIGHT - 0.05  # points on the baseline carry no information
+    is_kept[1:-1] = ~(is_flat[1:-1] & is_flat[:-2] & is_flat[2:])
+    points = "L".join(f"{a:.0f} {b:.1f}" for a, b in zip(x[is_kept], y[is_kept], strict=True))
     return f"M0 {HEIGHT}L{points}L{WIDTH} {HEIGHT}Z"
 
 
@@ -164,28 +163,28 @@ MOST_FEATURES = 4
 
 MOST_CLASSES = 8
 
-_REACH = 2.4  # standard deviations that are in the picture
+_REACH = 2.4  # standard deviations that are drawn
 
 _ANGLES = np.linspace(0, 2 * np.pi, 48, endpoint=False)
 
 
 def ellipses_view(summary: QuadraticSummary, numbers: Set[str]) -> EllipsesView | None:
-    """The classes over each pair of the features that keep them apart most, numbers first; None where there are not two."""
+    """Classes over each pair of the features that separate them best, numbers first; None without two such features."""
     if not summary.covariance or len(summary.features) < 2:
         return None
     mean, covariance = np.array(summary.mean).T, np.array(summary.covariance)  # [classes, features (, features)]
-    spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-    able = np.flatnonzero((np.isfinite(spread) & (spread > 0) & (spread < 1e100)).all(axis=0))
-    if len(able) < 2:
+    deviation = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    usable = np.flatnonzero((np.isfinite(deviation) & (deviation > 0) & (deviation < 1e100)).all(axis=0))
+    if len(usable) < 2:
         return None
-    apart = mean.std(axis=0)[able] / spread[:, able].mean(axis=0)
-    is_other = [summary.features[j] not in numbers for j in able]
-    order = np.lexsort((-apart, is_other))
-    kept = able[order[: max(2, min(MOST_FEATURES, is_other.count(False)))]]
+    separation = mean.std(axis=0)[usable] / deviation[:, usable].mean(axis=0)
+    is_other = [summary.features[j] not in numbers for j in usable]
+    order = np.lexsort((-separation, is_other))
+    shown = usable[order[: max(2, min(MOST_FEATURES, is_other.count(False)))]]
     pairs = tuple(
-        _pair(summary, mean[:, [i, j]], covariance[:, [[i], [j]], [i, j]], (i, j)) for i, j in combinations(kept, 2)
+        _pair(summary, mean[:, [i, j]], covariance[:, [[i], [j]], [i, j]], (i, j)) for i, j in combinations(shown, 2)
     )
-    return EllipsesView(summary.classes, summary.prior, pairs, len(summary.features) - len(kept))
+    return EllipsesView(summary.classes, summary.prior, pairs, len(summary.features) - len(shown))
 
 
 def _pair(summary: QuadraticSummary, mean: np.ndarray, covariance: np.ndarray, own: tuple[int, int]) -> PairView:
@@ -194,14 +193,14 @@ def _pair(summary: QuadraticSummary, mean: np.ndarray, covariance: np.ndarray, o
     unit = np.array([PAIR_WIDTH, -PAIR_HEIGHT]) / (high - low)
     start = np.array([0, PAIR_HEIGHT])
     classes = range(min(len(mean), MOST_CLASSES))
-    drawn = tuple(_ellipse(k, start + unit * (mean[k] - low), unit[:, None] * _root(covariance[k])) for k in classes)
+    ellipses = tuple(_ellipse(k, start + unit * (mean[k] - low), unit[:, None] * _root(covariance[k])) for k in classes)
     ends = (low[0], high[0], low[1], high[1])
     across, upwards = (summary.features[j] for j in own)
-    return PairView(across, upwards, tuple(f"{end:.4g}" for end in ends), drawn)  # type: ignore
+    return PairView(across, upwards, tuple(f"{end:.4g}" for end in ends), ellipses)  # type: ignore
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:
-    """A factor of a covariance of two features: what a circle becomes an ellipse by."""
+    """Factor of a 2 × 2 covariance, which maps the unit circle to the ellipse."""
     value, vector = np.linalg.eigh(covariance)
     return vector * np.sqrt(np.maximum(value, 0.0))
 
@@ -217,12 +216,12 @@ def _outline(points: np.ndarray) -> str:
 
 
 def joint_view(summary: JointSummary, classes: tuple[str, ...]) -> JointView:
-    """The heaviest combinations of levels, each with its classes."""
-    shares: dict[tuple[str, ...], dict[int, float]] = {}
+    """The heaviest combinations of levels, each split by class."""
+    proportions: dict[tuple[str, ...], dict[int, float]] = {}
     for each in summary.heaviest:
-        shares.setdefault(each.levels, {})[classes.index(each.label)] = each.share
-    longest = max((sum(each.values()) for each in shares.values()), default=1.0) or 1.0
-    order = sorted(shares.items(), key=lambda each: -sum(each[1].values()))
+        proportions.setdefault(each.levels, {})[classes.index(each.label)] = each.share
+    longest = max((sum(each.values()) for each in proportions.values()), default=1.0) or 1.0
+    order = sorted(proportions.items(), key=lambda each: -sum(each[1].values()))
     lines = tuple(_combination(summary, levels, own, longest) for levels, own in order)
     return JointView(classes, lines, summary.occurring, number(float(summary.possible)))
 
@@ -230,7 +229,7 @@ def joint_view(summary: JointSummary, classes: tuple[str, ...]) -> JointView:
 def _combination(summary: JointSummary, levels: tuple[str, ...], own: dict[int, float], longest: float) -> CombinationView:
     tests = tuple(f"{column} = {level}" for column, level in zip(summary.columns, levels, strict=True))
     parts, start = [], 0.0
-    for place, share in sorted(own.items()):
-        parts.append((place, start, 100 * share / longest))
-        start += 100 * share / longest
+    for place, proportion in sorted(own.items()):
+        parts.append((place, start, 100 * proportion / longest))
+        start += 100 * proportion / longest
     return CombinationView(tests, sum(own.values()), tuple(parts))

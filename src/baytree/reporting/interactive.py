@@ -1,7 +1,4 @@
-"""What the page's own scripts read: the columns, what may be answered for each, and where an interview begins.
-
-Rows on a page, only where they are asked for: the worst mistakes, the most doubtful ones, or chosen ones.
-"""
+"""Data of the page's scripts (columns, answer cells, start of an interview), and page records of explained rows."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from baytree.statistics.profile import Histogram
 
 
 def interview_payload(subject: ReportSubject) -> tuple[list[dict[str, Any]], dict[str, Any] | None, tuple[AnswerCells, ...]]:
-    """The columns, the beginning of an interview (None without classes or profile), and the cells of each column."""
+    """Columns, start of an interview (None without classes or profile), and the answer cells of each column."""
     predictor, profile = subject.predictor, subject.profile
     schema = predictor.schema
     if profile is None:
@@ -35,24 +32,24 @@ def interview_payload(subject: ReportSubject) -> tuple[list[dict[str, Any]], dic
     if subject.classes and any(map(len, cells)):
         prior = class_weights(profile)
         start, cells = _start(predictor, cells, prior)
-    each = zip(schema.columns, profile.columns, cells, strict=True)
-    return [_described(column) | _seen(column, seen) | _cells(own) for column, seen, own in each], start, cells
+    items = zip(schema.columns, profile.columns, cells, strict=True)
+    return [_described(column) | _statistics(column, seen) | _cells(own) for column, seen, own in items], start, cells
 
 
 def _start(
     predictor: Predictor, cells: tuple[AnswerCells, ...], prior: np.ndarray
 ) -> tuple[dict[str, Any], tuple[AnswerCells, ...]]:
-    """Where an interview begins: the paths of a single tree, or how many rows are imagined; and the cells."""
+    """Start of an interview: the paths of a single tree, or the number of simulated rows; and the cells."""
     paths = TreePaths.of(predictor, cells, prior)
     if paths is not None:
         return {"prior": prior.tolist(), "tree": _paths(paths)}, cells
-    imagined = SimulatedRows(predictor, cells, prior, {})
-    rows = {"imagined": len(imagined.weight), "hasLikelihoods": imagined.has_likelihoods}
-    return {"prior": prior.tolist(), **rows}, imagined.cells
+    simulated = SimulatedRows(predictor, cells, prior, {})
+    rows = {"imagined": len(simulated.weight), "hasLikelihoods": simulated.has_likelihoods}
+    return {"prior": prior.tolist(), **rows}, simulated.cells
 
 
 def _paths(paths: TreePaths) -> dict[str, Any]:
-    """A tree for the script: nodes with their tests, the weight that reaches each, and its class probabilities."""
+    """Tree for the script: nodes with their tests, the weight that reaches each, and its class probabilities."""
     return {
         "reach": [float(f"{each:.12g}") for each in paths.reach.tolist()],
         "value": [[float(f"{each:.12g}") for each in row] for row in paths.value.tolist()],
@@ -68,7 +65,7 @@ def _node(paths: TreePaths, node: FormulaNode) -> dict[str, Any]:
 
 
 def _test(paths: TreePaths, test: FormulaTest) -> dict[str, Any]:
-    """The column of a test, and the branch of each cell; of intervals, where a branch begins and ends."""
+    """Column of a test, and the branch of each level; for intervals, where each branch begins and ends."""
     branches = sorted({*test.branches} - {-1})
     if paths.has_levels(test.column):
         return {"column": test.column, "branches": list(test.branches)}
@@ -77,14 +74,14 @@ def _test(paths: TreePaths, test: FormulaTest) -> dict[str, Any]:
 
 
 def _described(column: Column) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": column.name, "kind": column.kind.value, "typical": None, "least": 0, "most": 1}
-    told["point"] = []
+    described: dict[str, Any] = {"name": column.name, "kind": column.kind.value, "typical": None, "least": 0, "most": 1}
+    described["point"] = []
     if column.kind in (Kind.NOMINAL, Kind.ORDINAL):
-        told["levels"] = [str(level) for level in column.levels]
-    return told | ({"unit": column.unit} if column.unit else {})
+        described["levels"] = [str(level) for level in column.levels]
+    return described | ({"unit": column.unit} if column.unit else {})
 
 
-def _seen(column: Column, seen: Histogram | Counts) -> dict[str, Any]:
+def _statistics(column: Column, seen: Histogram | Counts) -> dict[str, Any]:
     if isinstance(seen, Counts):
         has_levels = column.kind is not Kind.TEXT and len(column.levels) > 0
         return {"typical": str(column.levels[int(np.argmax(seen.known().sum(axis=1)))])} if has_levels else {}
@@ -93,8 +90,8 @@ def _seen(column: Column, seen: Histogram | Counts) -> dict[str, Any]:
     if not finite.any():
         return {}
     points, weight = points[finite], weight[finite]
-    middle = points[np.searchsorted(np.cumsum(weight), weight.sum() / 2)]
-    typical = None if column.unit else float(f"{middle:.4g}")
+    median = points[np.searchsorted(np.cumsum(weight), weight.sum() / 2)]
+    typical = None if column.unit else float(f"{median:.4g}")
     return {"least": float(seen.edges[finite][0]), "most": float(points[-1]), "typical": typical}
 
 
@@ -104,13 +101,13 @@ def _cells(cells: AnswerCells) -> dict[str, Any]:
     return {
         "point": [int(each) for each in cells.point] if np.isnan(cells.low[0]) else cells.point.tolist(),
         "share": [[float(f"{each:.9g}") for each in row] for row in cells.share.tolist()],
-        "low": [_open(each) for each in cells.low.tolist()],
-        "high": [_open(each) for each in cells.high.tolist()],
+        "low": [_finite_or_none(each) for each in cells.low.tolist()],
+        "high": [_finite_or_none(each) for each in cells.high.tolist()],
         "isCut": cells.is_cut,
     }
 
 
-def _open(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
@@ -118,40 +115,40 @@ MOST_LINES = 12
 
 
 def rows_view(subject: ReportSubject, rows: int | Sequence[int]) -> RowsView:
-    """The ledgers of these rows."""
+    """Explanations of the requested rows."""
     judged = subject.judged
     if judged is None:
-        raise ValueError("rows are explained on a page only where a frame is given: report(frame, rows=5)")
+        raise ValueError("rows= needs a frame whose rows can be explained: report(frame, rows=5)")
     chosen = _chosen(subject, judged, rows)
     table = judged.table.take(np.array([place for _, place in chosen], np.int64))
-    told = subject.predictor.model.explain(table)
-    return RowsView(tuple(_row(why, *each, judged) for why, each in zip(told, chosen, strict=True)))
+    explanations = subject.predictor.model.explain(table)
+    return RowsView(tuple(_row(explanation, *each, judged) for explanation, each in zip(explanations, chosen, strict=True)))
 
 
 def _chosen(subject: ReportSubject, judged: EvaluatedRows, rows: int | Sequence[int]) -> list[tuple[str, int]]:
     if not isinstance(rows, int):
-        place = {int(given): k for k, given in enumerate(judged.places)}
-        absent = [row for row in rows if row not in place]
+        index_of = {int(given): k for k, given in enumerate(judged.places)}
+        absent = [row for row in rows if row not in index_of]
         if absent:
             raise ValueError(f"rows={list(rows)!r}: there is no row {absent[0]} with a known label")
-        return [(f"row {row}", place[row]) for row in rows]
+        return [(f"row {row}", index_of[row]) for row in rows]
     if not subject.classes:
         errors = np.abs(judged.table.label - judged.answers[:, 0])
-        return [("far off", int(k)) for k in np.argsort(-errors, kind="stable")[:rows]]
+        return [("large error", int(k)) for k in np.argsort(-errors, kind="stable")[:rows]]
     truth = judged.answers[np.arange(len(judged.choice)), judged.table.label]
     wrong = [int(k) for k in np.argsort(truth, kind="stable") if judged.choice[k] != judged.table.label[k]][:rows]
     best = np.sort(judged.answers, axis=1)
     doubtful = np.argsort(best[:, -1] - best[:, -2], kind="stable")[:rows].tolist() if best.shape[1] > 1 else []
-    return [("mistake", k) for k in wrong] + [("doubtful", k) for k in doubtful]
+    return [("error", k) for k in wrong] + [("uncertain", k) for k in doubtful]
 
 
 def _row(why: Explanation, heading: str, place: int, judged: EvaluatedRows) -> RowView:
     answer, unit, (start, *amounts), _ = why.against_runner_up()
-    told = zip(why.evidence, amounts, strict=True)
-    lines = [("start", "", start), *((line.column, line.value, amount) for line, amount in told)]
+    contributions = zip(why.evidence, amounts, strict=True)
+    lines = [("start", "", start), *((line.column, line.value, amount) for line, amount in contributions)]
     largest = max((abs(amount) for _, _, amount in lines if np.isfinite(amount)), default=0.0) or 1.0
-    order = [lines[0], *sorted(lines[1:], key=lambda line: -abs(line[2]))[:MOST_LINES]]
-    shown = tuple((name, value, f"{x:+.3f}", float(np.clip(x / largest, -1, 1))) for name, value, x in order)
+    ordered = [lines[0], *sorted(lines[1:], key=lambda line: -abs(line[2]))[:MOST_LINES]]
+    shown = tuple((name, value, f"{x:+.3f}", float(np.clip(x / largest, -1, 1))) for name, value, x in ordered)
     classes = why.classes
     truth = f"{judged.table.label[place]:.6g}" if why.unit == "number" else str(classes[judged.table.label[place]])
-    return RowView(f"{heading}: row {judged.places[place]}, in truth {truth}", answer, unit, shown)
+    return RowView(f"{heading}: row {judged.places[place]}, actual {truth}", answer, unit, shown)

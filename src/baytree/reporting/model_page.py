@@ -1,4 +1,4 @@
-"""The page of a model: which sections it has, and in which order."""
+"""Page of a model: which sections it has, and in which order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSu
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
-MOST_PROSE = 20_000  # letters
+MOST_PROSE = 20_000  # characters
 
 
 def model_page(
@@ -35,7 +35,7 @@ def model_page(
     rows: int | Sequence[int] | None,
     sets: PredictionSetsLike | None = None,
 ) -> Page:
-    """Everything about one model."""
+    """Page of one model."""
     predictor = predictor_of(model)
     subject = ReportSubject.of(predictor, frame)
     own, payload = model_sections(subject, validated=validated_path(model, subject, frame), sets=sets)
@@ -46,7 +46,7 @@ def model_page(
         sections.append(impurity_view(subject))
     if rows is not None:
         sections.append(rows_view(subject, rows))
-    sections.append(TextView(_prose(predictor)))
+    sections.append(TextView(_text(predictor)))
     script = str(program(predictor, "javascript"))
     return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (script,), rows is not None)
 
@@ -57,18 +57,18 @@ def model_sections(
     validated: PruningPathLike | None = None,
     sets: PredictionSetsLike | None = None,
 ) -> tuple[list[Section], dict[str, Any]]:
-    """The sections in which a model is looked at and tried, and what their scripts read.
+    """Sections that show a model and let a reader try it, and the data of their scripts.
 
-    `kept_back` is how accurate the surest answers are for rows that the model has not learnt from.
+    `kept_back` is the rejection curve on held-out rows.
     """
     target, payload = subject.predictor.schema.target.name, _payload(subject, validated)
     if subject.classes:
         payload["silence"] = rejection_payload(subject, kept_back)
     if sets is not None:
         payload["sets"] = sets_payload(subject, sets)
-    silence = silence_view(payload["silence"]) if subject.classes else None
+    rejection = silence_view(payload["silence"]) if subject.classes else None
     promise = "" if sets is None else str(sets.promise)
-    sections: list[Section] = [*_drawn(subject, payload), WhatIfView(subject.classes, target, silence, promise)]
+    sections: list[Section] = [*_model_views(subject, payload), WhatIfView(subject.classes, target, rejection, promise)]
     if payload.get("ask"):
         sections.append(QuestionsView(target, subject.classes, _unasked(subject)))
     if len(payload["boundary"]) > 1:
@@ -78,20 +78,20 @@ def model_sections(
 
 
 def _unasked(subject: ReportSubject) -> tuple[str, ...]:
-    """The columns of text: no question could offer their answers."""
+    """Text columns: no question could list their answers."""
     return tuple(column.name for column in subject.predictor.schema.columns if column.kind is Kind.TEXT)
 
 
 def static_page(predictor: Predictor) -> Page:
-    """What a notebook shows of a model: the sections that need no script."""
+    """Page of a model for notebooks: the sections without scripts."""
     subject = ReportSubject.of(predictor, None)
-    drawn = [_stilled(subject, section) for section in _drawn(subject, {})]
-    sections = [overview(subject), *drawn]
-    return Page(title(predictor), _lead(subject), (*sections, TextView(_prose(predictor))))
+    static = [_static_section(subject, section) for section in _model_views(subject, {})]
+    sections = [overview(subject), *static]
+    return Page(title(predictor), _lead(subject), (*sections, TextView(_text(predictor))))
 
 
-def _stilled(subject: ReportSubject, section: Section) -> Section:
-    """The section, or in place of a tree that a script would draw a picture of it."""
+def _static_section(subject: ReportSubject, section: Section) -> Section:
+    """The section, or a static picture in place of a tree that a script would draw."""
     tree = subject.summary.tree if isinstance(subject.summary, BayesTreeSummary) else subject.summary
     if isinstance(section, TreeView) and isinstance(tree, TreeSummary):
         return trees.drawing_view(tree)
@@ -99,7 +99,7 @@ def _stilled(subject: ReportSubject, section: Section) -> Section:
 
 
 def title(predictor: Predictor) -> str:
-    """The model and what it predicts."""
+    """Model and target."""
     return f"{predictor.name} for {predictor.schema.target.name}"
 
 
@@ -115,26 +115,26 @@ def _payload(subject: ReportSubject, validated: PruningPathLike | None) -> dict[
     payload: dict[str, Any] = {"target": schema.target.name, "classes": list(subject.classes), "columns": columns}
     if ask is not None:
         payload["ask"] = ask
-    payload["boundary"] = _crossed(subject) if ask is not None else []
+    payload["boundary"] = _boundary_columns(subject) if ask is not None else []
     if isinstance(subject.summary, TreeSummary):
         payload["tree"] = with_errors(trees.tree_payload(subject.summary, schema), subject, validated)
-    if isinstance(subject.summary, BayesTreeSummary):  # pruned by a penalty, its naive Bayes models would be others
+    if isinstance(subject.summary, BayesTreeSummary):  # pruning by a penalty would change its naive Bayes models
         payload["tree"] = trees.tree_payload(subject.summary.tree, schema) | {"path": [], "isPart": True}
     return payload
 
 
-def _crossed(subject: ReportSubject) -> list[int]:
-    """The columns that can be drawn against each other: numbers first, each kind by what it tells."""
+def _boundary_columns(subject: ReportSubject) -> list[int]:
+    """Columns that can be drawn against each other: numbers first, each kind by information gain."""
     schema, profile = subject.predictor.schema, subject.profile
     if profile is None:
         return []
-    able = [j for j, c in enumerate(schema.columns) if c.kind is not Kind.TEXT and not c.unit]
-    gain = {j: told_by(schema.columns[j], profile.columns[j])[0] for j in able}
-    return sorted(able, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
+    usable = [j for j, c in enumerate(schema.columns) if c.kind is not Kind.TEXT and not c.unit]
+    gain = {j: told_by(schema.columns[j], profile.columns[j])[0] for j in usable}
+    return sorted(usable, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
 
 
-def _drawn(subject: ReportSubject, payload: dict[str, Any]) -> list[Section]:
-    """The sections that show the model for what it is."""
+def _model_views(subject: ReportSubject, payload: dict[str, Any]) -> list[Section]:
+    """Sections that depend on the kind of model."""
     match subject.summary:
         case TreeSummary():
             path = payload.get("tree", {}).get("path", [])
@@ -164,6 +164,6 @@ def _numbers(subject: ReportSubject) -> frozenset[str]:
     return frozenset(column.name for column in subject.predictor.schema.columns if column.kind is Kind.NUMERIC)
 
 
-def _prose(predictor: Predictor) -> str:
+def _text(predictor: Predictor) -> str:
     text = escaped(predictor.describe(), keep="\n")
-    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({len(text):,} letters in all)"
+    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({len(text):,} characters in total)"

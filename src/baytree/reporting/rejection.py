@@ -1,7 +1,4 @@
-"""Saying nothing on a page: at each least probability, how many rows are answered and how many of those right.
-
-Prediction sets on a page: a class is in the set where its probability is at least what rows kept back have told.
-"""
+"""Page records of the reject option (accuracy by minimum probability) and of prediction sets."""
 
 from __future__ import annotations
 
@@ -13,15 +10,15 @@ from baytree.rendering.page.table_views import RejectionView
 from baytree.reporting.subject import EvaluatedRows, FittedEstimator, ReportSubject, predictor_of
 from baytree.uncertainty.rejection import RejectionCurvePoints, at_least
 
-THRESHOLDS = np.arange(101) / 100  # where the page's slider stops
+THRESHOLDS = np.arange(101) / 100  # stops of the page's slider
 
-ON_THE_ROWS = "on the rows of this page; rows that the model has learnt from flatter it"
+ON_THE_ROWS = "on the rows of this page; the figures are optimistic if these are training rows"
 
 BY_CROSS_VALIDATION = "by cross-validation"
 
 
 class RejectionCurveLike(Protocol):
-    """Accuracy against the share of rows that are answered, the surest first."""
+    """Accuracy against the proportion of rows that are predicted, the most certain first."""
 
     @property
     def least(self) -> np.ndarray: ...
@@ -32,42 +29,46 @@ class RejectionCurveLike(Protocol):
 
 
 def rejection_payload(subject: ReportSubject, kept_back: RejectionCurveLike | None) -> dict[str, Any]:
-    """What the slider reads: by answers for rows that were kept back, else by the rows of the page, else nothing."""
+    """Data of the slider: from a curve on held-out rows, else from the rows of the page, else empty."""
     if kept_back is not None:
-        return _told(kept_back, BY_CROSS_VALIDATION)
-    return {} if subject.judged is None else _told(_of_rows(subject.judged), ON_THE_ROWS)
+        return _payload(kept_back, BY_CROSS_VALIDATION)
+    return {} if subject.judged is None else _payload(_of_rows(subject.judged), ON_THE_ROWS)
 
 
 def silence_view(payload: dict[str, Any]) -> RejectionView:
-    """The curve of a payload, drawn in a box of 200 by 200."""
+    """Rejection curve of a payload, in a box of 200 by 200."""
     if not payload:
         return RejectionView("", 0.0)
-    low, every = payload["low"], zip(payload["share"], payload["right"], strict=True)
-    points = dict.fromkeys(f"{200 * share:.1f} {200 * (1 - right) / (1 - low):.1f}" for share, right in every if share)
+    low, points_of_curve = payload["low"], zip(payload["share"], payload["right"], strict=True)
+    points = dict.fromkeys(
+        f"{200 * proportion:.1f} {200 * (1 - accuracy) / (1 - low):.1f}"
+        for proportion, accuracy in points_of_curve
+        if proportion
+    )
     return RejectionView("M" + "L".join(points), low, payload["tried"])
 
 
-def _told(curve: RejectionCurveLike, tried: str) -> dict[str, Any]:
-    found = at_least(THRESHOLDS, curve.least, curve.share, curve.accuracy)
-    right = [float(each) if np.isfinite(each) else None for each in found[:, 1]]
-    low = min(float(np.floor(20 * np.nanmin(found[:, 1])) / 20), 0.95)
-    return {"share": found[:, 0].tolist(), "right": right, "low": low, "tried": tried}
+def _payload(curve: RejectionCurveLike, tried: str) -> dict[str, Any]:
+    points = at_least(THRESHOLDS, curve.least, curve.share, curve.accuracy)
+    accuracy = [float(each) if np.isfinite(each) else None for each in points[:, 1]]
+    low = min(float(np.floor(20 * np.nanmin(points[:, 1])) / 20), 0.95)
+    return {"share": points[:, 0].tolist(), "right": accuracy, "low": low, "tried": tried}
 
 
 def _of_rows(judged: EvaluatedRows) -> RejectionCurvePoints:
-    sure = judged.answers[np.arange(len(judged.choice)), judged.choice]
-    return RejectionCurvePoints.of(sure, judged.choice == judged.table.label, judged.table.weight)
+    certainty = judged.answers[np.arange(len(judged.choice)), judged.choice]
+    return RejectionCurvePoints.of(certainty, judged.choice == judged.table.label, judged.table.weight)
 
 
 class Promised(Protocol):
-    """What was asked for."""
+    """Guarantee of prediction sets."""
 
     @property
     def alpha(self) -> float: ...
 
 
 class PredictionSetsLike(Protocol):
-    """Sets of classes, or intervals of numbers, of a model that was fitted before."""
+    """Conformal prediction sets or intervals of a model that was fitted before."""
 
     @property
     def estimator_(self) -> FittedEstimator: ...
@@ -77,10 +78,15 @@ class PredictionSetsLike(Protocol):
 
 
 def sets_payload(subject: ReportSubject, sets: PredictionSetsLike) -> dict[str, Any]:
-    """The least probability of each class in a set, or how far an interval reaches: the page's formula does the rest."""
+    """Minimum probability of each class in a set, or half-width of an interval; the page's formula does the rest.
+
+    Raises ValueError if `sets` is not a conformal predictor of this model.
+    """
     if not hasattr(sets, "bounds"):
-        raise ValueError(f"sets={sets!r}: give what bt.conformal gave")
+        raise ValueError(f"sets={sets!r}: give the result of bt.conformal")
     if predictor_of(sets.estimator_).model is not subject.predictor.model:
-        raise ValueError("sets: these are of another model; give bt.conformal(model, held_out, target, cv='fitted')")
+        raise ValueError(
+            "sets: these are prediction sets of another model; give bt.conformal(model, held_out, target, cv='fitted')"
+        )
     bounds = [float(each) if np.isfinite(each) else None for each in sets.bounds()]
     return {"bounds": bounds, "asked": 1 - sets.promise.alpha}

@@ -1,7 +1,7 @@
-"""Splines on a page: what each column adds to the score over its range, and what each pair adds together.
+"""Page records of splines: the contribution of each column to the score over its range, and of each pair of columns.
 
-A ledger tells what a group of terms adds in a row, and that hangs on the group's columns alone: rows in which only these
-change draw the function.
+The contribution of a group of terms depends only on the group's columns, so explanations of rows in which only these columns
+vary trace the function.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_PAIRS, _MOST_LEVELS = 12, 24
 
 
 def functions_view(subject: ReportSubject) -> FunctionsView | None:
-    """The functions of the columns, the widest first; None where nothing is known of the rows, or nothing is used."""
+    """Functions of the columns, the widest range first; None without a profile, or if no column is used."""
     summary = subject.summary
     assert isinstance(summary, SplineSummary)
     if subject.profile is None or not summary.columns:
@@ -43,18 +43,18 @@ class _Drawing:
         self.subject, self.schema = subject, subject.predictor.schema
         self.used = [j for j, name in enumerate(self.schema.names) if name in summary.columns]
         self.points = {j: self._points(j, _STEPS) for j in self.used}
-        self.first = 1 if len(subject.classes) == 2 else 0  # of two classes the score is that of the second
+        self.first = 1 if len(subject.classes) == 2 else 0  # for two classes, the score is that of the second
         self.scores = subject.classes[self.first :] or (self.schema.target.name,)
 
     def columns(self) -> tuple[FunctionView, ...]:
-        """A function for each column that acts by itself; all in one scale, the widest first."""
-        found = [(j, effect) for j in self.used if (effect := self._effect((j,), self.points[j][None])) is not None]
-        largest = max((float(np.abs(effect).max()) for _, effect in found), default=0.0) or 1.0
-        found.sort(key=lambda each: -float(np.ptp(each[1], axis=0).max()))
-        return tuple(self._function(j, effect, largest) for j, effect in found)
+        """Function of each column with terms of its own, on a common scale, the widest range first."""
+        effects = [(j, effect) for j in self.used if (effect := self._effect((j,), self.points[j][None])) is not None]
+        largest = max((float(np.abs(effect).max()) for _, effect in effects), default=0.0) or 1.0
+        effects.sort(key=lambda each: -float(np.ptp(each[1], axis=0).max()))
+        return tuple(self._function(j, effect, largest) for j, effect in effects)
 
     def pairs(self) -> list[SurfaceView]:
-        """A raster for each pair of columns and each score that it changes."""
+        """Raster for each pair of columns and each score that it affects."""
         return [view for pair in combinations(self.used, 2) for view in self._surfaces(pair)]
 
     def _function(self, j: int, effect: np.ndarray, largest: float) -> FunctionView:
@@ -64,7 +64,7 @@ class _Drawing:
         paths = tuple((_line if is_number else _levels)(y[:, k]) for k in range(y.shape[1]))
         places = (0, len(points) // 2, len(points) - 1) if is_number else range(min(len(points), 6))
         step = WIDTH / (len(points) - 1) if is_number else WIDTH / len(points)
-        ticks = [(step * (k if is_number else k + 0.5), _told(column, points[k])) for k in dict.fromkeys(places)]
+        ticks = [(step * (k if is_number else k + 0.5), _label(column, points[k])) for k in dict.fromkeys(places)]
         return FunctionView(column.name, paths, tuple(ticks), f"{largest:.4g}")
 
     def _surfaces(self, pair: tuple[int, int]) -> list[SurfaceView]:
@@ -76,7 +76,7 @@ class _Drawing:
         largest = float(np.abs(effect).max()) or 1.0
         own = [self.schema.columns[j] for j in pair]
         left, right, bottom, top = (
-            _told(each, x) for each, points in zip(own, (across, upwards), strict=True) for x in points[[0, -1]]
+            _label(each, x) for each, points in zip(own, (across, upwards), strict=True) for x in points[[0, -1]]
         )
         return [
             SurfaceView(
@@ -87,34 +87,34 @@ class _Drawing:
         ]  # fmt: skip
 
     def _effect(self, columns: tuple[int, ...], points: np.ndarray) -> np.ndarray | None:
-        """What these columns add at the points [n_columns, n_points]: [n_points, n_scores]; None where they add nothing."""
+        """Contribution of these columns at the points [n_columns, n_points]: [n_points, n_scores]; None if there is none."""
         values = [np.full(points.shape[1], self._points(j, 2)[0]) for j in range(len(self.schema))]
         for j, own in zip(columns, points, strict=True):
             values[j] = own
         name = " × ".join(self.schema.columns[j].name for j in columns)
-        told = self.subject.predictor.model.explain(rows_of(self.schema, values))
-        found = [[line.effect for line in why.evidence if line.column == name] for why in told]
-        return np.array([each[0] for each in found])[:, self.first :] if found[0] else None
+        explanations = self.subject.predictor.model.explain(rows_of(self.schema, values))
+        effects = [[line.effect for line in explanation.evidence if line.column == name] for explanation in explanations]
+        return np.array([each[0] for each in effects])[:, self.first :] if effects[0] else None
 
     def _points(self, j: int, steps: int) -> np.ndarray:
-        """Numbers from the least to the greatest of the rows, or the codes of levels."""
+        """Numbers over the range of the rows, or the codes of levels."""
         column = self.schema.columns[j]
-        seen = self.subject.profile.columns[j] if self.subject.profile else None
-        if column.kind is Kind.NUMERIC and isinstance(seen, Histogram):
-            return np.linspace(*bin_edges(seen.points(), seen.counts.known().sum(axis=1)), steps)
+        statistics = self.subject.profile.columns[j] if self.subject.profile else None
+        if column.kind is Kind.NUMERIC and isinstance(statistics, Histogram):
+            return np.linspace(*bin_edges(statistics.points(), statistics.counts.known().sum(axis=1)), steps)
         return np.arange(float(min(len(column.levels), _MOST_LEVELS)))
 
 
-def _told(column: Column, point: float) -> str:
+def _label(column: Column, point: float) -> str:
     return shown(float(f"{point:.3g}"), column.unit) if column.kind is Kind.NUMERIC else column.show(int(point))
 
 
 def _line(y: np.ndarray) -> str:
-    """A line through all points, of which those within a straight piece are left out."""
+    """Line through all points; points within straight pieces are omitted."""
     x = np.linspace(0, WIDTH, len(y))
-    kept = np.ones(len(y), bool)
-    kept[1:-1] = np.abs(y[2:] - 2 * y[1:-1] + y[:-2]) > 1e-6
-    return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x[kept], y[kept], strict=True))
+    is_kept = np.ones(len(y), bool)
+    is_kept[1:-1] = np.abs(y[2:] - 2 * y[1:-1] + y[:-2]) > 1e-6
+    return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x[is_kept], y[is_kept], strict=True))
 
 
 def _levels(y: np.ndarray) -> str:

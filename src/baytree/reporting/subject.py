@@ -1,7 +1,4 @@
-"""What a page is about: a model, the profile of its rows, and, where rows are given, how well it does on them.
-
-The figures of a model.
-"""
+"""Subject of a report: a model, the profile of its rows, its evaluation on given rows, and the overview section."""
 
 from __future__ import annotations
 
@@ -30,22 +27,22 @@ class FittedEstimator(Protocol):
 
 
 def predictor_of(model: FittedEstimator | Predictor) -> Predictor:
-    """What a fitted estimator, or a model file, answers with."""
+    """Predictor of a fitted estimator; a predictor, such as of a model file, is returned unchanged."""
     return model if isinstance(model, Predictor) else model._predictor
 
 
 class EvaluatedRows(msgspec.Struct, frozen=True):
-    """Rows whose label is known, what the model answers, and the score: accuracy, or R²."""
+    """Rows with a known label, the model's predictions, and the score: accuracy, or R²."""
 
     table: Table
     answers: np.ndarray  # [n_rows, n_outputs]
-    choice: np.ndarray  # [n_rows], class codes; empty where the target is a number
+    choice: np.ndarray  # [n_rows], class codes; empty if the target is numeric
     score: float
-    places: np.ndarray  # of the rows in the frame
+    places: np.ndarray  # row indices in the frame
 
 
 class ReportSubject(msgspec.Struct, frozen=True):
-    """A model and everything that sections read."""
+    """A model and all data that sections are computed from."""
 
     predictor: Predictor
     summary: Summary
@@ -54,39 +51,41 @@ class ReportSubject(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, predictor: Predictor, frame: FrameLike) -> ReportSubject:
-        """The model, judged on the rows of a frame where there is one."""
+        """Evaluate the model on the rows of a frame, if there is one."""
         summary = predictor.model.summary(predictor.schema)
         if frame is None:
             return cls(predictor, summary, predictor.profile)
-        judged = _judged(predictor, frame)
+        judged = _evaluated(predictor, frame)
         profile = Profile.of(judged.table)
         return cls(msgspec.structs.replace(predictor, profile=profile), summary, profile, judged)
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes as they are written; none where the target is a number."""
+        """Classes as they are written; empty if the target is numeric."""
         return tuple(map(str, self.predictor.schema.classes))
 
 
-def _judged(predictor: Predictor, frame: FrameLike) -> EvaluatedRows:
-    kept, places = encode_labelled(predictor, frame)
-    answers = predictor.model.predict(kept)
+def _evaluated(predictor: Predictor, frame: FrameLike) -> EvaluatedRows:
+    table, places = encode_labelled(predictor, frame)
+    answers = predictor.model.predict(table)
     if predictor.schema.target.classes is None:
-        return EvaluatedRows(kept, answers, np.zeros(0, np.int32), _explained(kept.label, answers[:, 0]), places)
-    choice = predict_codes(predictor.model, kept)
-    return EvaluatedRows(kept, answers, choice, float(np.mean(choice == kept.label)), places)
+        return EvaluatedRows(table, answers, np.zeros(0, np.int32), _r_squared(table.label, answers[:, 0]), places)
+    choice = predict_codes(predictor.model, table)
+    return EvaluatedRows(table, answers, choice, float(np.mean(choice == table.label)), places)
 
 
-def _explained(truth: np.ndarray, answer: np.ndarray) -> float:
-    spread = float(((truth - truth.mean()) ** 2).sum())
-    return 1 - float(((truth - answer) ** 2).sum()) / spread if spread else float("nan")
+def _r_squared(truth: np.ndarray, answer: np.ndarray) -> float:
+    total_squares = float(((truth - truth.mean()) ** 2).sum())
+    return 1 - float(((truth - answer) ** 2).sum()) / total_squares if total_squares else float("nan")
 
 
-_LEARNT_FROM = "Rows that a model has learnt from make it look better than it is: compare tells how it does on others."
+_LEARNT_FROM = (
+    "If these are the training rows, the figures are optimistic. Run `baytree compare` for a cross-validated estimate."
+)
 
 
 def overview(subject: ReportSubject) -> Overview:
-    """Rows, columns, the score where there are rows to judge by, and the size of a tree."""
+    """Overview: rows, columns, the score on given rows, and the size of a tree."""
     schema, judged = subject.predictor.schema, subject.judged
     figures = []
     if subject.profile is not None:
@@ -100,7 +99,7 @@ def overview(subject: ReportSubject) -> Overview:
         models = _count("n_naive_bayes", "naive Bayes models", len(subject.summary.leaves))
         figures += [*_sizes(subject.summary.tree), models]
     if judged is None:
-        return Overview(tuple(figures), remark="No rows were given to judge the model by.")
+        return Overview(tuple(figures), remark="No rows were given to evaluate the model on.")
     return Overview(tuple(figures), subject.classes, _confusion(subject, judged), _LEARNT_FROM)
 
 
@@ -112,11 +111,11 @@ def _sizes(summary: TreeSummary) -> list[Figure]:
 
 
 def _costs(summary: TreeSummary) -> list[Figure]:
-    """What a tree costs that was searched for, and what any tree costs."""
-    told = summary.certificate
-    if told is None:
+    """Cost of a tree that was found by exact search, and the lower bound for all trees."""
+    certificate = summary.certificate
+    if certificate is None:
         return []
-    costs = (("objective", "cost", told.objective), ("bound", "least cost of any tree", told.bound))
+    costs = (("objective", "cost", certificate.objective), ("bound", "lower bound of the cost", certificate.bound))
     return [Figure(name, label, cost, number(cost)) for name, label, cost in costs]
 
 

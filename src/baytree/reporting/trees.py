@@ -1,10 +1,6 @@
-"""A tree on a page: what its script draws, and its rules; both from the records of the summary.
+"""Page records of trees: the tree drawing, rules, boosting trials, naive Bayes leaves, and the cost-complexity sequence.
 
-Rules that vote, and trials, on a page: each rule with what it covers and how sure it is, each trial with its rules.
-
-A tree with naive Bayes leaves on a page: its picture, and the models that count for most.
-
-How the trees of a cost-complexity sequence do on rows: cross-validated where these grew the tree, else held out.
+The errors of the sequence are cross-validated if the given rows grew the tree, else measured on the given rows.
 """
 
 from __future__ import annotations
@@ -54,23 +50,23 @@ MOST_STEPS = 200
 
 NAMED_LEVELS = 6
 
-STILL_LEVELS = 4  # of a tree that stands still
+STILL_LEVELS = 4  # of a static picture
 
 
 def tree_view(summary: TreeSummary, n_steps: int) -> TreeView:
-    """The tree, to be drawn by the page."""
+    """Tree that the page's script draws."""
     return TreeView(len(summary.nodes), n_steps, bool(summary.classes))
 
 
 def drawing_view(summary: TreeSummary) -> DrawingView:
-    """The tree, or its upper levels, as a picture that stands still."""
+    """Tree, or its upper levels, as a static picture."""
     picture = to_svg(drawing_of_summary(summary, STILL_LEVELS)).encode("utf-8")
     is_cut = any(node.depth > STILL_LEVELS for node in summary.nodes)
     return DrawingView(f"data:image/svg+xml;base64,{b64encode(picture).decode('ascii')}", is_cut)
 
 
 def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
-    """The nodes in the order of the text, and the trees of the cost-complexity sequence, the smallest first."""
+    """Nodes in depth-first order, and the trees of the cost-complexity sequence, the smallest first."""
     parents = parent_places(summary.nodes)
     columns = {column.name: (j, _codes(column.levels)) for j, column in enumerate(schema.columns)}
     sums = summary.sums or ()
@@ -81,33 +77,40 @@ def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
 
 
 def sequence(nodes: tuple[Node, ...], parents: list[int]) -> list[list[Any]]:
-    """Penalty, leaves, risk over the root's and no further error of each pruned tree; empty where splits have no penalty."""
+    """[penalty, leaves, relative risk, None] of each pruned tree; empty if splits have no penalties.
+
+    The last entry is the place of the error that `with_errors` sets.
+    """
     splits = [place for place, node in enumerate(nodes) if node.branches]
     levels = sorted({nodes[place].complexity for place in splits}, reverse=True)
     if len(levels) < 2:
         return []
     below = np.zeros(len(nodes))
     np.add.at(below, parents[1:], [node.risk for node in nodes[1:]])
-    saved = {place: nodes[place].risk - below[place] for place in splits}
+    reduction = {place: nodes[place].risk - below[place] for place in splits}
     root = nodes[0].risk or 1.0
     penalties = [*levels, -1.0]
     if len(penalties) > MOST_STEPS:
         penalties = [penalties[k] for k in np.unique(np.linspace(0, len(penalties) - 1, MOST_STEPS).astype(int))]
     order = sorted(splits, key=lambda place: -nodes[place].complexity)
-    found, taken, leaves, risk = [], 0, 1, nodes[0].risk
+    steps, n_split, leaves, risk = [], 0, 1, nodes[0].risk
     for penalty in penalties:
-        while taken < len(order) and nodes[order[taken]].complexity > penalty:
-            leaves, risk, taken = leaves + nodes[order[taken]].branches - 1, risk - saved[order[taken]], taken + 1
-        found.append([penalty, leaves, risk / root, None])
-    return found
+        while n_split < len(order) and nodes[order[n_split]].complexity > penalty:
+            leaves, risk, n_split = (
+                leaves + nodes[order[n_split]].branches - 1,
+                risk - reduction[order[n_split]],
+                n_split + 1,
+            )
+        steps.append([penalty, leaves, risk / root, None])
+    return steps
 
 
 def rules_view(summary: TreeSummary) -> RulesView:
-    """One rule for each leaf, the one that covers most first."""
+    """One rule per leaf, the one that covers most first."""
     parents, nodes = parent_places(summary.nodes), summary.nodes
     leaves = sorted((k for k, node in enumerate(nodes) if not node.branches), key=lambda k: -nodes[k].weight)
-    whole = nodes[0].weight or 1.0
-    rules = [_leaf_rule(summary, k, _way(nodes, parents, k), whole) for k in leaves[:MOST_RULES]]
+    total_weight = nodes[0].weight or 1.0
+    rules = [_leaf_rule(summary, k, _path_conditions(nodes, parents, k), total_weight) for k in leaves[:MOST_RULES]]
     return RulesView(tuple(rules), max(len(leaves) - MOST_RULES, 0))
 
 
@@ -119,20 +122,20 @@ def _leaf_rule(summary: TreeSummary, place: int, way: list[NamedCondition], whol
     return RuleView(tests, answer, node.prediction, sure, node.weight, node.weight / whole)
 
 
-def _way(nodes: tuple[Node, ...], parents: list[int], place: int) -> list[NamedCondition]:
-    """What a leaf asks of each column, in the order in which columns are first asked for."""
-    asked: dict[str, NamedCondition] = {}
+def _path_conditions(nodes: tuple[Node, ...], parents: list[int], place: int) -> list[NamedCondition]:
+    """Conditions of a leaf, one per column, in the order in which columns are first tested."""
+    by_column: dict[str, NamedCondition] = {}
     steps: list[NamedCondition] = []
     while (condition := nodes[place].condition) is not None:
         steps.append(condition)
         place = parents[place]
     for each in reversed(steps):
-        asked[each.column] = _met(asked[each.column], each) if each.column in asked else each
-    return list(asked.values())
+        by_column[each.column] = _intersection(by_column[each.column], each) if each.column in by_column else each
+    return list(by_column.values())
 
 
-def _met(first: NamedCondition, second: NamedCondition) -> NamedCondition:
-    """What both ask; the second one stands below the first."""
+def _intersection(first: NamedCondition, second: NamedCondition) -> NamedCondition:
+    """Intersection of two conditions; the second one is deeper in the tree."""
     if second.levels is not None:
         return second
     low = first if second.low is None else second
@@ -142,12 +145,12 @@ def _met(first: NamedCondition, second: NamedCondition) -> NamedCondition:
 
 def _node(node: Node, parent: int, columns: dict[str, tuple[int, dict[str, int]]]) -> list[Any]:
     branch = label(node.condition, NAMED_LEVELS) if node.condition else ""
-    asked = columns[node.column][0] if node.branches else None
+    column = columns[node.column][0] if node.branches else None
     counts = [[code, weight] for code, weight in node.counts]
-    told = [node.id, parent, branch, node.rows, node.weight, node.prediction, node.value, counts, asked]
-    told += [_finite(node.complexity) or 0.0, node.risk, _condition(node.condition, columns)]
+    record = [node.id, parent, branch, node.rows, node.weight, node.prediction, node.value, counts, column]
+    record += [_finite(node.complexity) or 0.0, node.risk, _condition(node.condition, columns)]
     surrogates = [[_condition(each.first, columns), _condition(each.second, columns)] for each in node.surrogates]
-    return [*told, node.missing, surrogates] if surrogates else [*told, node.missing] if node.branches else told
+    return [*record, node.missing, surrogates] if surrogates else [*record, node.missing] if node.branches else record
 
 
 def _condition(condition: NamedCondition | None, columns: dict[str, tuple[int, dict[str, int]]]) -> list[Any] | None:
@@ -171,15 +174,15 @@ MOST_TRIALS = 20
 
 
 def voting_rules_view(summary: RuleSetSummary) -> VotingRulesView:
-    """The rules in their order."""
+    """Rules in order."""
     rules = tuple(_voting_rule(rule, summary.classes.index(rule.label)) for rule in summary.rules[:MOST_RULES])
     return VotingRulesView(rules, max(len(summary.rules) - MOST_RULES, 0), summary.default)
 
 
 def trials_view(summary: TrialsSummary) -> TrialsView:
-    """The trials, each with its rules or with one rule for each leaf."""
-    found = tuple(_trial(k, trial) for k, trial in enumerate(summary.trials[:MOST_TRIALS], 1))
-    return TrialsView(found, max(len(summary.trials) - MOST_TRIALS, 0))
+    """Trials, each with its voting rules or with one rule per leaf."""
+    views = tuple(_trial(k, trial) for k, trial in enumerate(summary.trials[:MOST_TRIALS], 1))
+    return TrialsView(views, max(len(summary.trials) - MOST_TRIALS, 0))
 
 
 def _voting_rule(rule: VotingRuleSummary, place: int) -> VotingRuleView:
@@ -198,7 +201,7 @@ MOST_LEAVES = 12
 
 
 def leaves_view(subject: ReportSubject) -> BayesLeavesView:
-    """The naive Bayes models of the nodes."""
+    """Naive Bayes models of the nodes."""
     summary = subject.summary
     assert isinstance(summary, BayesTreeSummary)
     order = sorted(range(len(summary.leaves)), key=lambda k: -summary.leaves[k].share)
@@ -207,15 +210,15 @@ def leaves_view(subject: ReportSubject) -> BayesLeavesView:
 
 
 def _leaf(subject: ReportSubject, k: int, leaf: BayesLeaf) -> BayesLeafView:
-    """A model as if it were the only one."""
+    """View of one naive Bayes model as if it were the whole model."""
     alone = msgspec.structs.replace(subject.predictor, model=subject.predictor.model.models[k])
     view = bayes_view(ReportSubject(alone, leaf.model, subject.profile))
     return BayesLeafView(tuple(sentence(each, NAMED_LEVELS) for each in leaf.conditions), leaf.share, view)
 
 
-MOST_CELLS = 1 << 18  # of a table that is learnt from ten times for the sake of a page
+MOST_CELLS = 1 << 18  # of a table on which the tree is cross-validated for a page
 
-MOST_ANSWERS = 1 << 24  # rows times trees that are asked
+MOST_ANSWERS = 1 << 24  # rows times trees that are evaluated
 
 BY_CROSS_VALIDATION = "by cross-validation"
 
@@ -224,15 +227,15 @@ ON_THE_ROWS = "on the rows of this page"
 
 @runtime_checkable
 class PrunableTree(Protocol):
-    """A tree that can be cut back."""
+    """Tree that supports pruning by a penalty."""
 
     def stop_at_penalty(self, penalty: float) -> Model:
-        """The tree that answers as the one that is left at a penalty."""
+        """Tree that predicts like the one pruned at a penalty."""
         ...
 
 
 class PruningPathLike(Protocol):
-    """The trees of a sequence, and their cross-validated errors over that of the root; none where there are none."""
+    """Sequence of pruned trees, and their cross-validated errors relative to the root; empty without cross-validation."""
 
     splits: np.ndarray
     risk: np.ndarray
@@ -241,15 +244,15 @@ class PruningPathLike(Protocol):
 
 @runtime_checkable
 class Validating(Protocol):
-    """An estimator that grows a tree again on folds of rows."""
+    """Estimator with cost-complexity pruning."""
 
     def cost_complexity_path(self, X: FrameLike, y: TargetLike) -> PruningPathLike:
-        """The path of the tree that the rows grow."""
+        """Cross-validated path of the tree that grows on the rows."""
         ...
 
 
 def with_errors(payload: dict[str, Any], subject: ReportSubject, validated: PruningPathLike | None) -> dict[str, Any]:
-    """The tree of a page with an error of each tree in its sequence, and the words for it."""
+    """Payload of a tree with the error of each tree in its sequence, and the method of evaluation."""
     if subject.judged is None or not payload["path"]:
         return payload
     errors, words = _cross_validated(payload["path"], validated), BY_CROSS_VALIDATION
@@ -260,29 +263,29 @@ def with_errors(payload: dict[str, Any], subject: ReportSubject, validated: Prun
 
 
 def validated_path(model: object, subject: ReportSubject, frame: FrameLike) -> PruningPathLike | None:
-    """The path of the tree that a small table grows, cross-validated; None where the model knows no such thing."""
+    """Cross-validated path of the tree that a small table grows; None if it is not available."""
     if subject.judged is None or not isinstance(model, Validating):
         return None
     if len(subject.judged.table) * len(subject.predictor.schema) > MOST_CELLS:
         return None
     try:
         return model.cost_complexity_path(frame, subject.predictor.schema.target.name)
-    except ValueError:  # folds that name rows of another table, or rows too few to be dealt
+    except ValueError:  # folds that name rows of another table, or too few rows for the folds
         return None
 
 
 def _cross_validated(path: list[list[Any]], validated: PruningPathLike | None) -> list[float] | None:
-    """The errors by cross-validation, where the rows grow the very tree of the page."""
+    """Cross-validated errors, if the rows grow exactly the tree of the page; else None."""
     if validated is None or not len(validated.error):
         return None
-    found = {int(n) + 1: each for n, *each in zip(validated.splits, validated.risk, validated.error, strict=True)}
-    if any(leaves not in found or abs(found[leaves][0] - risk) > 1e-9 for _, leaves, risk, _ in path):
+    by_leaves = {int(n) + 1: each for n, *each in zip(validated.splits, validated.risk, validated.error, strict=True)}
+    if any(leaves not in by_leaves or abs(by_leaves[leaves][0] - risk) > 1e-9 for _, leaves, risk, _ in path):
         return None
-    return [float(found[leaves][1]) for _, leaves, _, _ in path]
+    return [float(by_leaves[leaves][1]) for _, leaves, _, _ in path]
 
 
 def _held_out(subject: ReportSubject, judged: EvaluatedRows, path: list[list[Any]]) -> list[float] | None:
-    """The error of each tree over that of the root."""
+    """Error of each tree on the given rows, relative to the root's."""
     model = subject.predictor.model
     if not isinstance(model, PrunableTree) or len(judged.table) * len(path) > MOST_ANSWERS:
         return None
@@ -291,7 +294,7 @@ def _held_out(subject: ReportSubject, judged: EvaluatedRows, path: list[list[Any
 
 
 def _loss(model: Model, table: Table) -> float:
-    """The weight of rows answered wrong, or the sum of squares."""
+    """Weight of misclassified rows, or sum of squared errors."""
     if table.schema.target.classes is not None:
         return float(table.weight @ (predict_codes(model, table) != table.label))
     return float(table.weight @ (table.label - model.predict(table)[:, 0]) ** 2)

@@ -1,8 +1,9 @@
-"""A server of model files: rows in, answers out, over HTTP.
+"""HTTP server of model files: rows in, predictions out.
 
-What comes over the wire is bytes of strangers: it is counted while it is read, refused in a sentence that repeats none of
-it, and never names a file. `wire` makes rows of bytes, `answering` makes bytes of answers; both are plain functions.
-`app` joins them to routes, `connections` and `running` to sockets and signals.
-
-What came over the wire: bytes counted while they are read, JSON, CSV and Arrow made into rows of a model.
+Requests are untrusted. Bodies are counted while they are read (`limits`, `request_body`, `connections`), errors never repeat
+values of the request, and no request can name a file. `json_body`, `arrow_messages` and `cell_values` convert bytes to
+the raw
+columns of a model, `responses` and `inference_protocol` convert predictions to plain values; all are plain functions.
+`routes` lists the endpoints, `app` is the ASGI application, `models` loads and reloads files, `monitoring` counts and logs,
+`batching` joins concurrent requests, and `server` runs the process with its socket and signals.
 """

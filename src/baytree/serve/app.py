@@ -1,4 +1,7 @@
-"""From a request to an answer: the token, the route, the body, the function that answers, the log and the counts."""
+"""ASGI application of the server: authenticate, route, read the body, answer, log and count each request.
+
+Short bodies are answered on the event loop, others by a pool of threads, and large ones by a single thread.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +25,31 @@ from baytree.serve.request_body import JSON, MemoryBudget, MemoryLease, read_bod
 from baytree.serve.responses import encode
 from baytree.serve.routes import ENDPOINTS, Endpoint, Reply, Request, ServerState
 
-_OPEN = ("/health", "/v2/health/live")  # need no token: whoever looks after the process has none
+_OPEN = ("/health", "/v2/health/live")  # no token needed, since health checks have none
 
-_CLOSES = {400, 408, 413, 429}  # the rest of the body may never come, and nobody wants it
+_CLOSES = {400, 408, 413, 429}  # the rest of the body is not read, so the connection is closed
 
 
 class App:
-    """The server as an ASGI application."""
+    """The ASGI application."""
 
     def __init__(self, models: Models, log: Log, token: str | None = None):
-        self.is_local = token is None  # an address that others reach needs a token
+        self.is_local = token is None  # an address other than loopback requires a token
         self.is_stopping = False
         self.serving, self.log, self.token = ServerState(models, Metrics(), BatchQueue(), log), log, token
         self.room = MemoryBudget()
         self.threads = ThreadPoolExecutor(2, "answer")
-        self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes wait for each other: they take much memory
-        nowhere = _EndpointHandler(self, Endpoint("other", {}))
+        # bodies of megabytes are handled one at a time, because they need much memory
+        self.large = ThreadPoolExecutor(1, "large")
+        not_found = _EndpointHandler(self, Endpoint("other", {}))
         routes = [Route(way.path, _EndpointHandler(self, way)) for way in ENDPOINTS]
-        self.router = Router(routes, redirect_slashes=False, default=nowhere)
+        self.router = Router(routes, redirect_slashes=False, default=not_found)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.router(scope, receive, send)
 
     def is_allowed(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
-        """Whether the token is right, or none is needed."""
+        """Return whether the path needs no token or the request has the right one."""
         if self.token is None or path in _OPEN:
             return True
         kind, _, given = headers.get(b"authorization", b"").partition(b" ")
@@ -54,9 +58,9 @@ class App:
 
 @lru_cache(256)
 def is_local_name(host: bytes) -> bool:
-    """Whether a `Host` header names this machine.
+    """Return whether a `Host` header names this machine.
 
-    A page of a stranger may let its own name point here (DNS rebinding); then the browser sends that name.
+    Any web site may point its own name at this address (DNS rebinding); the browser then sends that name.
 
     >>> is_local_name(b"localhost:8080"), is_local_name(b"[::1]"), is_local_name(b"127.0.0.1.example.org")
     (True, True, False)
@@ -68,7 +72,7 @@ def is_local_name(host: bytes) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address.
+    """Return whether an address can be reached from this machine only.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -80,20 +84,20 @@ def is_loopback(host: str) -> bool:
 
 
 class _EndpointHandler:
-    """One path: reads the request, has it answered, tells of it."""
+    """Handler of one path: reads the request, has it answered, and logs it."""
 
     def __init__(self, app: App, way: Endpoint):
         self.app, self.way = app, way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started, held = time.perf_counter(), MemoryLease(self.app.room)
+        started, lease = time.perf_counter(), MemoryLease(self.app.room)
         try:
-            reply = await self._replied(scope, receive, held)
+            reply = await self._replied(scope, receive, lease)
         except ClientDisconnected:
             return self._tell(scope, Reply(b"", status=499), 0, started)
         finally:
-            if held.size:
-                await held.give_back()
+            if lease.size:
+                await lease.give_back()
         await _send(send, reply, self.way, self.app.is_stopping)
         return self._tell(scope, reply, len(reply.body), started)
 
@@ -105,41 +109,43 @@ class _EndpointHandler:
             raise
         except RequestError as refusal:
             return _refused(refusal)
-        except asyncio.CancelledError:  # the server stops, and the client is still sending
-            return _refused(RequestError(408, "the server stops"))
+        except asyncio.CancelledError:  # the server stops while the client is still sending
+            return _refused(RequestError(408, "the server is shutting down"))
         except MemoryError:
-            return _refused(RequestError(413, "there is not enough memory for these rows; send fewer"))
+            return _refused(RequestError(413, "not enough memory for these rows; send fewer rows"))
         except Exception as error:
-            where = error.__traceback__
-            while where is not None and where.tb_next is not None:
-                where = where.tb_next
-            place = f"{where.tb_frame.f_code.co_name}:{where.tb_lineno}" if where else ""
-            self.app.log.write("error", kind=type(error).__name__, place=place, route=self.way.path)
-            return _refused(RequestError(500, "this should not happen; the log of the server says where"))
+            traceback = error.__traceback__
+            while traceback is not None and traceback.tb_next is not None:
+                traceback = traceback.tb_next
+            location = f"{traceback.tb_frame.f_code.co_name}:{traceback.tb_lineno}" if traceback else ""
+            self.app.log.write("error", kind=type(error).__name__, place=location, route=self.way.path)
+            return _refused(RequestError(500, "internal error; see the log of the server"))
 
     async def _answered(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, held: MemoryLease) -> Reply:
         app, method = self.app, scope["method"]
-        if b"transfer-encoding" in headers and b"content-length" in headers:  # a proxy may take the other one
-            raise RequestError(400, "give the length of the body once: Content-Length, or Transfer-Encoding: chunked")
+        # request smuggling: a proxy may use the other length
+        if b"transfer-encoding" in headers and b"content-length" in headers:
+            raise RequestError(400, "send either Content-Length or Transfer-Encoding: chunked, not both")
         if not app.is_allowed(scope["path"], headers):
-            raise RequestError(401, "give the token of this server: Authorization: Bearer TOKEN")
+            raise RequestError(401, "the token is missing or wrong; send Authorization: Bearer TOKEN")
         if not self.way.answers:
             raise RequestError(404, "there is no such path; see GET /openapi.json")
         answer = self.way.answers.get("GET" if method == "HEAD" else method)
         if answer is None:
-            raise RequestError(405, f"this path takes {', '.join(self.way.answers)}")
+            raise RequestError(405, f"this path supports {', '.join(self.way.answers)}")
         body = await read_body(headers, receive, held) if method == "POST" else b""
         if app.is_local and not is_local_name(headers.get(b"host", b"localhost")):
             raise RequestError(
-                421, "this server answers as localhost or 127.0.0.1; for other names start it with a --token-file"
+                421,
+                "the Host header must be localhost or 127.0.0.1; to allow other names, start the server with --token-file",
             )
-        asked = Request(scope["path_params"].get("name", ""), body, _media(headers))
+        request = Request(scope["path_params"].get("name", ""), body, _media(headers))
         if len(body) <= AT_ONCE and not self.way.is_slow:
-            if self.way.soon is not None and asked.media == JSON:
-                return await self.way.soon(app.serving, asked)
-            return answer(app.serving, asked)
+            if self.way.soon is not None and request.media == JSON:
+                return await self.way.soon(app.serving, request)
+            return answer(app.serving, request)
         threads = app.large if len(body) > LARGE else app.threads
-        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.serving, asked)
+        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.serving, request)
 
     def _tell(self, scope: Scope, reply: Reply, length: int, started: float) -> None:
         seconds, served = time.perf_counter() - started, reply.served
@@ -181,6 +187,6 @@ def _refused(refusal: RequestError) -> Reply:
 
 
 def _media(headers: Mapping[bytes, bytes]) -> str:
-    """The content type without its parameters; JSON where none is given."""
+    """Return the content type without its parameters; JSON if there is none."""
     media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     return media.decode("latin-1") or JSON

@@ -1,12 +1,12 @@
-"""Bounds of an Arrow stream, checked in the metadata of its messages before any library reads it.
+"""Size checks of an Arrow stream, from the metadata of its messages, before any library decodes it.
 
-A short stream may stand for a large table: buffers may be compressed, columns may share one buffer, a column of nulls has
-no buffer at all, and string views may all point at one long value. So the messages are walked first (Arrow columnar format,
-"Encapsulated message format"; `Message.fbs` and `Schema.fbs`). Compression, and types that are no plain column, are refused;
-rows, cells and bytes of strings are added up.
+A short stream may stand for a large table: buffers may be compressed, columns may share one buffer, a column of nulls has no
+buffer at all, and string views may all point at one long value. So the messages are walked first (Arrow columnar format,
+"Encapsulated message format"; `Message.fbs` and `Schema.fbs`). Compression and nested or binary types are refused; rows,
+cells and bytes of strings are added up.
 
 Flatbuffers: a table begins with the distance to its vtable, whose entry k (two bytes each, after two sizes) says where field
-k lies in the table; 0 where it is absent. A vector begins with its length. Offsets count from where they stand.
+k is in the table; 0 if it is absent. A vector begins with its length. Offsets are relative to their own position.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy as np
 
 from baytree.serve.limits import MOST_CELLS, MOST_TEXT, RequestError
 
-NO_STREAM = "the body is no Arrow stream of record batches"
+NO_STREAM = "the body is not an Arrow stream of record batches"
 
-_MOST_COLUMNS = 100_000
+_MAX_COLUMNS = 100_000
 
-_LEAST_BATCH = 64  # rows that a batch counts for at least: each takes some memory of its own
+_MIN_BATCH_ROWS = 64  # minimum number of rows that a batch counts for, since each batch needs some memory of its own
 
-_SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3  # types of messages
+_SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3  # types of messages (Message.fbs)
 
-_NULL, _TEXT, _LARGE_TEXT, _TEXT_VIEW = 1, 5, 20, 24  # types of columns
+_NULL, _TEXT, _LARGE_TEXT, _TEXT_VIEW = 1, 5, 20, 24  # types of columns (Schema.fbs)
 
 _NUMBERS, _TIMES = {2, 3, 6, 7}, {8, 9, 10, 18}  # with booleans and decimals; with dates and durations
 
@@ -35,16 +35,16 @@ _PLAIN = {_NULL, _TEXT, _LARGE_TEXT, _TEXT_VIEW} | _NUMBERS | _TIMES
 
 
 class _Field(NamedTuple):
-    """A column: its type, and the identity of the dictionary that holds its values, None where there is none."""
+    """Type of a column, and the identifier of the dictionary that holds its values, None if there is none."""
 
     kind: int
     dictionary: int | None
 
 
 def check_stream(body: bytes, most_rows: int) -> None:
-    """Refuse a stream that is compressed, nested, damaged, or would become larger than a body may."""
+    """Raise RequestError for a stream that is compressed, nested, malformed, or too large when decoded."""
     fields: list[_Field] = []
-    kinds: dict[int | None, int] = {}  # of the values of each dictionary
+    kinds: dict[int | None, int] = {}  # type of the values of each dictionary
     n_rows = n_cells = n_text = 0
     try:
         for kind, header, buffers in _messages(body):
@@ -54,28 +54,28 @@ def check_stream(body: bytes, most_rows: int) -> None:
                 continue
             is_dictionary = kind == _DICTIONARY
             batch = header.table(1) if is_dictionary else header
-            own = [_Field(kinds.get(header.number(0, "<q"), _NULL), None)] if is_dictionary else fields
+            batch_fields = [_Field(kinds.get(header.number(0, "<q"), _NULL), None)] if is_dictionary else fields
             if batch.place(3):
                 raise RequestError(415, "the Arrow stream is compressed; write it without compression")
             length = batch.number(0, "<q")
-            nodes = np.frombuffer(batch.vector(1, 16), "<i8")[::2]  # how many values each column has
-            if length < 0 or len(nodes) != len(own) or (nodes != length).any():
+            nodes = np.frombuffer(batch.vector(1, 16), "<i8")[::2]  # number of values of each column
+            if length < 0 or len(nodes) != len(batch_fields) or (nodes != length).any():
                 raise RequestError(400, NO_STREAM)
             n_rows += 0 if is_dictionary else length
-            n_cells += max(length, _LEAST_BATCH) * len(own)
+            n_cells += max(length, _MIN_BATCH_ROWS) * len(batch_fields)
             if n_rows > most_rows:
                 raise RequestError(413, f"there are more than {most_rows:,} rows; send them in several requests")
             if n_cells > MOST_CELLS:
                 raise RequestError(413, f"there are more than {MOST_CELLS:,} cells; send them in several requests")
-            n_text += _n_text(own, batch, buffers, length)
+            n_text += _n_text(batch_fields, batch, buffers, length)
             if n_text > MOST_TEXT:
-                raise RequestError(413, f"the strings have more than {MOST_TEXT >> 20} MiB; send them in several requests")
+                raise RequestError(413, f"the strings are longer than {MOST_TEXT >> 20} MiB; send them in several requests")
     except (struct.error, IndexError, ValueError, OverflowError):
         raise RequestError(400, NO_STREAM) from None
 
 
 class _Table:
-    """A table of a flatbuffer."""
+    """A flatbuffers table."""
 
     def __init__(self, data: memoryview, at: int):
         self._data, self._at = data, at
@@ -83,13 +83,13 @@ class _Table:
         self._n_bytes = _read(data, self._vtable, "<H")
 
     def place(self, field: int) -> int:
-        """Return where a field stands; 0 where it is absent."""
+        """Return the position of a field; 0 if it is absent."""
         entry = 4 + 2 * field
         distance = _read(self._data, self._vtable + entry, "<H") if entry + 2 <= self._n_bytes else 0
         return self._at + distance if distance else 0
 
     def number(self, field: int, form: str) -> int:
-        """Return a number; 0 where it is absent."""
+        """Return a number; 0 if it is absent."""
         at = self.place(field)
         return _read(self._data, at, form) if at else 0
 
@@ -101,7 +101,7 @@ class _Table:
         return _Table(self._data, at + _read(self._data, at, "<I"))
 
     def vector(self, field: int, n_bytes: int) -> memoryview:
-        """Return the bytes of a vector whose items have `n_bytes` each; none where it is absent."""
+        """Return the bytes of a vector with items of `n_bytes` each; empty if it is absent."""
         at = self.place(field)
         if not at:
             return self._data[:0]
@@ -114,8 +114,8 @@ class _Table:
     def tables(self, field: int) -> Iterator[_Table]:
         """Yield the tables of a vector."""
         offsets = self.vector(field, 4)
-        if len(offsets) > 4 * _MOST_COLUMNS:
-            raise RequestError(413, f"there are more than {_MOST_COLUMNS:,} columns")
+        if len(offsets) > 4 * _MAX_COLUMNS:
+            raise RequestError(413, f"there are more than {_MAX_COLUMNS:,} columns")
         at = self.place(field)
         first = at + _read(self._data, at, "<I") + 4 if at else 0
         for k in range(0, len(offsets), 4):
@@ -123,7 +123,7 @@ class _Table:
 
 
 def _read(data: memoryview, at: int, form: str) -> int:
-    if at < 0:  # Python would count from the end
+    if at < 0:  # a negative offset would count from the end
         raise IndexError(at)
     return struct.unpack_from(form, data, at)[0]
 
@@ -136,10 +136,10 @@ def _messages(body: bytes) -> Iterator[tuple[int, _Table, memoryview]]:
     while at < len(data):
         size = _read(data, at, "<i")
         at += 4
-        if size == -1:  # the mark of a continuation; streams before Arrow 0.15 have none
+        if size == -1:  # continuation marker; absent in streams before Arrow 0.15
             size = _read(data, at, "<i")
             at += 4
-        if not size:  # the end of the stream
+        if not size:  # end of stream
             return
         if size < 0 or at + size > len(data):
             raise IndexError(size)
@@ -162,16 +162,16 @@ def _fields(schema: _Table) -> list[_Field]:
         kind = field.number(2, "<B")
         if kind not in _PLAIN or len(field.vector(5, 4)):
             raise RequestError(
-                422, "a column holds lists, records or bytes; a value is a number, a string, a date or a boolean"
+                422, "a column contains lists, structs or bytes; values must be numbers, strings, dates or booleans"
             )
         fields.append(_Field(kind, field.table(4).number(0, "<q") if field.place(4) else None))
     return fields
 
 
 def _n_text(fields: list[_Field], batch: _Table, buffers: memoryview, n_rows: int) -> int:
-    """Return how many bytes the strings of a batch have, where each row has its own."""
-    place = np.frombuffer(batch.vector(2, 16), "<i8").reshape(-1, 2).tolist()  # where each buffer begins, and its length
-    more = np.frombuffer(batch.vector(4, 8), "<i8").tolist()  # of each column of views, how many buffers hold its strings
+    """Return the total bytes of the strings of a batch, counting repeated values once per row."""
+    buffer_ranges = np.frombuffer(batch.vector(2, 16), "<i8").reshape(-1, 2).tolist()  # offset and length of each buffer
+    n_data_buffers = np.frombuffer(batch.vector(4, 8), "<i8").tolist()  # number of data buffers of each string-view column
     total = at = n_views = 0
     for field in fields:
         if field.dictionary is not None:
@@ -179,15 +179,15 @@ def _n_text(fields: list[_Field], batch: _Table, buffers: memoryview, n_rows: in
         elif field.kind == _NULL:
             pass
         elif field.kind in (_TEXT, _LARGE_TEXT):
-            total += max(place[at + 2][1], 0)
+            total += max(buffer_ranges[at + 2][1], 0)
             at += 3
         elif field.kind == _TEXT_VIEW:
-            start, length = place[at + 1]
+            start, length = buffer_ranges[at + 1]
             if start < 0 or length < 16 * n_rows or start + length > len(buffers):
                 raise IndexError(at)
             views = np.frombuffer(buffers[start : start + 16 * n_rows], "<u4")
             total += int(views[::4].sum(dtype=np.uint64))
-            at += 2 + max(more[n_views], 0)
+            at += 2 + max(n_data_buffers[n_views], 0)
             n_views += 1
         else:
             at += 2

@@ -1,4 +1,4 @@
-"""Requests that come at the same moment are answered together: a model takes hardly longer for eight rows than for one."""
+"""Micro-batching: requests that arrive in the same turn of the event loop are predicted in one call of the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from baytree.serve.models import Served
 from baytree.serve.request_body import encoded
 from baytree.serve.responses import predictions
 
-MOST_ROWS = FEW  # that are answered together: of more, products of matrices may round a row otherwise beside others
+MOST_ROWS = FEW  # rows predicted in one call: with more, matrix products may round a row differently depending on the others
 
 
 class _Waiting(NamedTuple):
@@ -21,16 +21,16 @@ class _Waiting(NamedTuple):
 
 
 class BatchQueue:
-    """Requests that wait for the end of this turn of the event loop, by the version of the model that answers them.
+    """Requests that wait for the end of the current turn of the event loop, by model version.
 
-    Only requests whose values mean the same beside any other rows are joined.
+    Only requests whose values do not depend on other rows are joined.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[Served, list[_Waiting]] = {}
 
     async def predicted(self, served: Served, columns: Columns) -> dict[str, Any]:
-        """The predictions of these rows."""
+        """Return the predictions of these rows, possibly computed together with other requests."""
         if not 0 < columns.n_rows <= MOST_ROWS or not served.wanted.is_rowwise(columns):
             return predicted(served, columns)
         loop = asyncio.get_running_loop()
@@ -45,13 +45,13 @@ class BatchQueue:
 
     def _answer(self, served: Served) -> None:
         waiting = self._waiting.pop(served, [])
-        if len(waiting) == 1 or not _is_answered(served, waiting):
+        if len(waiting) == 1 or not _answer_together(served, waiting):
             for each in waiting:
                 _answer_alone(served, each)
 
 
 def _answer_alone(served: Served, waiting: _Waiting) -> None:
-    if waiting.answer.done():  # its client has left
+    if waiting.answer.done():  # the client has disconnected
         return
     try:
         waiting.answer.set_result(predicted(served, waiting.columns))
@@ -59,23 +59,23 @@ def _answer_alone(served: Served, waiting: _Waiting) -> None:
         waiting.answer.set_exception(error)
 
 
-def _is_answered(served: Served, waiting: list[_Waiting]) -> bool:
-    """Whether all could be answered at once; a refusal is of one of them, and the others must not suffer for it."""
+def _answer_together(served: Served, waiting: list[_Waiting]) -> bool:
+    """Try to answer all in one call; return False if it fails, since one bad request must not fail the others."""
     try:
-        whole = predicted(served, joined([each.columns for each in waiting]))
+        results = predicted(served, joined([each.columns for each in waiting]))
     except Exception:
         return False
     first = 0
     for each in waiting:
         last = first + each.columns.n_rows
         if not each.answer.done():
-            each.answer.set_result({name: values[first:last] for name, values in whole.items()})
+            each.answer.set_result({name: values[first:last] for name, values in results.items()})
         first = last
     return True
 
 
 def predicted(served: Served, columns: Columns) -> dict[str, Any]:
-    """The predictions of these rows, at once."""
+    """Return the predictions of these rows, computed now."""
     frame = from_json(served.wanted, columns)
     table = encoded(served.predictor, frame) if frame.n_rows else None
     served.watch.see(columns, frame)

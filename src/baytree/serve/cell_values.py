@@ -1,4 +1,8 @@
-"""Values that came over the wire to raw columns of a schema: each is of its column's kind, or refused by its name."""
+"""Conversion of cell values from requests to raw columns of a model's schema.
+
+Every value is checked against the kind of its column; errors name the column and never the value. `from_json` takes typed
+values, `from_text` strings, and `from_raw` columns of a frame.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ _NUMBER, _NOTHING = {int, float}, {type(None)}
 
 
 class RequiredColumns:
-    """What a model asks of rows: its columns by the names under which they come, worked out once."""
+    """The columns that a model requires, under the names of the request; computed once per model."""
 
     def __init__(self, predictor: Predictor):
         schema = predictor.schema
@@ -33,21 +37,21 @@ class RequiredColumns:
         self.plain = tuple(name for name, column in self.column.items() if column is None or _is_plain(column))
         self.others = tuple((name, column) for name, column in self.column.items() if column and not _is_plain(column))
         self._width = max(len(self.names), len(schema.columns), len(schema.classes))
-        self._places = {name: _rowwise_places(column) for name, column in self.others}
+        self._places = {name: _rowwise_levels(column) for name, column in self.others}
 
     def knows(self, name: str) -> bool:
-        """Whether training had a column of this name, used or not."""
+        """Return whether the training table had a column of this name, used or not."""
         return name in self.column or name in self.ignored
 
     def check_size(self, n_rows: int) -> None:
-        """Refuse rows that would have too many values, with the columns that were left out and the probabilities."""
+        """Raise RequestError if the encoded rows, with missing columns and probabilities, would have too many values."""
         if n_rows * self._width > MOST_VALUES:
-            raise RequestError(413, f"send at most {MOST_VALUES // self._width:,} rows of this model at once")
+            raise RequestError(413, f"send at most {MOST_VALUES // self._width:,} rows of this model in one request")
 
     def is_rowwise(self, given: Columns) -> bool:
-        """Whether no value is read by what stands in other rows: plain numbers, and levels exactly as in training.
+        """Return whether no value depends on other rows: plain numbers, and levels exactly as in training.
 
-        Other values are not: all values of a column decide its type and, of dates, the order of day and month.
+        Other values do: the type of a column, and the order of day and month in dates, are inferred from all its values.
         """
         for name, places in self._places.items():
             for value in given.values.get(name, ()):
@@ -57,40 +61,43 @@ class RequiredColumns:
 
 
 def from_json(wanted: RequiredColumns, given: Columns) -> RawFrame:
-    """Raw columns of values that have types: a number is a number."""
+    """Convert typed values to raw columns: a number is a number."""
     wanted.check_size(given.n_rows)
     _refuse_unknown(wanted, given.values)
     n, nothing = given.n_rows, (None,) * given.n_rows
     columns = _plain_numbers({name: given.values.get(name, nothing) for name in wanted.plain}, n)
     for name, column in wanted.others:
-        columns[name] = _typed(column, given.values.get(name, nothing))
+        columns[name] = _typed_column(column, given.values.get(name, nothing))
     return RawFrame({name: columns[name] for name in wanted.names}, n)
 
 
 def from_text(wanted: RequiredColumns, given: Columns) -> RawFrame:
-    """Raw columns of values that are all written, as in CSV."""
+    """Convert values that are all strings, as in CSV, to raw columns."""
     wanted.check_size(given.n_rows)
-    for place, name in enumerate(given.values, 1):  # not by its name: a file without names begins with values
+    # names the position, since the first line of a file without header contains values
+    for position, name in enumerate(given.values, 1):
         if not wanted.knows(name):
-            raise RequestError(422, f"name {place} of the first line is no column of the model; see GET /models/{{name}}")
+            raise RequestError(
+                422, f"name {position} of the first line is not a column of the model; see GET /models/{{name}}"
+            )
     nothing = (None,) * given.n_rows
     columns = {
-        name: _written(column, [_text(value) for value in given.values.get(name, nothing)])
+        name: _parsed_column(column, [_text(value) for value in given.values.get(name, nothing)])
         for name, column in wanted.column.items()
     }
     return RawFrame(columns, given.n_rows)
 
 
 def from_raw(wanted: RequiredColumns, given: Mapping[str, Raw], n_rows: int) -> RawFrame:
-    """Raw columns of a frame; numbers that are written as strings are read."""
+    """Convert columns of a frame to raw columns; strings in numeric columns are parsed."""
     wanted.check_size(n_rows)
     _refuse_unknown(wanted, given)
-    columns = {name: _framed(column, given.get(name), n_rows) for name, column in wanted.column.items()}
+    columns = {name: _frame_column(column, given.get(name), n_rows) for name, column in wanted.column.items()}
     return RawFrame(columns, n_rows)
 
 
-def _rowwise_places(column: Column) -> frozenset[tuple[type, Value]]:
-    """The levels that `is_rowwise` accepts, with their types, since True is 1; none where a column is of another kind."""
+def _rowwise_levels(column: Column) -> frozenset[tuple[type, Value]]:
+    """Return the levels that `is_rowwise` accepts with their types, since True == 1; empty for columns of other kinds."""
     kinds = {type(level) for level in column.levels}
     if column.kind not in (Kind.NOMINAL, Kind.ORDINAL) or column.form is not None or len(kinds) != 1:
         return frozenset()
@@ -99,7 +106,7 @@ def _rowwise_places(column: Column) -> frozenset[tuple[type, Value]]:
 
 
 def _is_exact(value: Value) -> bool:
-    """Whether a whole number is a double, also beside missing ones."""
+    """Return whether an integer is exact as a double, so that its column may contain missing values."""
     return type(value) is int and -(1 << 53) <= value <= 1 << 53
 
 
@@ -108,12 +115,10 @@ def _is_plain(column: Column) -> bool:
 
 
 def _refuse_unknown(wanted: RequiredColumns, names: Mapping[str, object]) -> None:
-    """A name that training did not have is a mistake: its values would silently be missing."""
+    """Raise RequestError for an unknown column: ignoring a misspelt name would silently give missing values."""
     for name in names:
         if not wanted.knows(name):
-            raise RequestError(
-                422, f"column {named(name)} is none that the model was trained with; see GET /models/{{name}}"
-            )
+            raise RequestError(422, f"column {named(name)} is not a column of the model; see GET /models/{{name}}")
 
 
 def _plain_numbers(given: Mapping[str, Sequence[Value]], n_rows: int) -> dict[str, Raw]:
@@ -121,32 +126,32 @@ def _plain_numbers(given: Mapping[str, Sequence[Value]], n_rows: int) -> dict[st
     for name, values in given.items():
         kinds = set(map(type, values)) - _NOTHING
         if not kinds <= _NUMBER:
-            raise RequestError(422, f"column {named(name)} takes numbers")
+            raise RequestError(422, f"column {named(name)} must contain numbers")
         if int in kinds and any(type(value) is int and not _is_exact(value) for value in values):
-            raise RequestError(422, f"column {named(name)}: a whole number beyond 2^53 is no exact double")
-    lying = np.array([*given.values()], dtype=np.float64).reshape(len(names), n_rows)  # None is NaN
-    matrix = NumberMatrix(lying.T, names)
+            raise RequestError(422, f"column {named(name)}: a whole number beyond 2^53 is not exact as a double")
+    rows_by_column = np.array([*given.values()], dtype=np.float64).reshape(len(names), n_rows)  # None becomes NaN
+    matrix = NumberMatrix(rows_by_column.T, names)
     return {name: Numbers(matrix, j) for j, name in enumerate(names)}
 
 
-def _typed(column: Column, values: Sequence[Value]) -> Raw:
-    """A column of levels, of text, of dates, or of numbers that are written in a form of their own."""
+def _typed_column(column: Column, values: Sequence[Value]) -> Raw:
+    """Convert values of a column of levels, text, dates, or numbers with a string format."""
     kinds = set(map(type, values)) - _NOTHING
     if column.kind is Kind.TEXT or _has_words(column):
         if not kinds <= {str}:
-            raise RequestError(422, f"column {named(column.source)} takes strings")
+            raise RequestError(422, f"column {named(column.source)} must contain strings")
     elif column.kind is Kind.NUMERIC or _is_part(column):
         takes_numbers = column.unit is None or (column.form is not None and column.form.kind == "date")
         if not kinds <= ({str, *_NUMBER} if takes_numbers else {str}):
             raise RequestError(
-                422, f"column {named(column.source)} takes {'numbers' if takes_numbers else 'dates as strings'}"
+                422, f"column {named(column.source)} must contain {'numbers' if takes_numbers else 'dates as strings'}"
             )
         if str in kinds:
-            return _written(column, [_text(value) for value in values])
+            return _parsed_column(column, [_text(value) for value in values])
     return _read(column, values)
 
 
-def _written(column: Column | None, texts: list[str | None]) -> Raw:
+def _parsed_column(column: Column | None, texts: list[str | None]) -> Raw:
     raw = read_column(texts, "")
     if column is None or column.kind is not Kind.NUMERIC or _is_part(column) or not isinstance(raw, Strings):
         return raw
@@ -154,18 +159,19 @@ def _written(column: Column | None, texts: list[str | None]) -> Raw:
     read = encode_column.parse_levels(codes, column)
     if read.n_misfits:
         raise RequestError(
-            422, f"column {named(column.source)} takes {'dates' if column.unit else 'numbers'}; one cell is none"
+            422,
+            f"column {named(column.source)} must contain {'dates' if column.unit else 'numbers'}; one cell cannot be parsed",
         )
     if np.isinf(read.values).any():
         raise _infinite(column)
     return Numbers.of(np.array([*read.values, np.nan])[codes.codes], unit=column.unit)
 
 
-def _framed(column: Column | None, raw: Raw | None, n_rows: int) -> Raw:
+def _frame_column(column: Column | None, raw: Raw | None, n_rows: int) -> Raw:
     if raw is None or column is None:
         return _empty(n_rows)
     if isinstance(raw, Strings):
-        return _written(column, list(raw.documents()))
+        return _parsed_column(column, list(raw.documents()))
     if column.kind is Kind.NUMERIC and isinstance(raw, Numbers):
         given = raw.matrix.array[:, raw.column]
         if given.dtype.kind == "f" and np.isinf(given).any():
@@ -201,9 +207,11 @@ def _empty(n_rows: int) -> Numbers:
 
 
 def encoding_refusal(schema: Schema, error: Exception) -> RequestError:
-    """What is said where a table cannot be encoded: the column that the error names, without its value."""
-    told = str(error)
-    column = next((each.source for each in schema.columns if repr(each.name) in told or repr(each.source) in told), None)
+    """Return the error for rows that cannot be encoded; names the column of `error`, but not its value."""
+    message = str(error)
+    column = next(
+        (each.source for each in schema.columns if repr(each.name) in message or repr(each.source) in message), None
+    )
     if column is None:
-        return RequestError(422, "the rows do not fit the columns of the model; see GET /models/{name}")
-    return RequestError(422, f"column {named(column)} has a value that the model cannot take; see GET /models/{{name}}")
+        return RequestError(422, "the rows do not match the columns of the model; see GET /models/{name}")
+    return RequestError(422, f"column {named(column)} has a value that the model does not accept; see GET /models/{{name}}")

@@ -1,6 +1,6 @@
-"""Connections that hold nobody up: headers and bodies come within their time and size, or the connection is closed.
+"""HTTP connections with deadlines: a client that sends too slowly or too much is disconnected.
 
-What is still to come has a deadline; a request that is there as a whole has none, and costs no timer.
+Headers, bodies and the reading of the response have deadlines; a request that has arrived completely needs no timer.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from uvicorn.server import ServerState
 
 from baytree.serve.limits import ANSWER_SECONDS, BODY_SECONDS, HEADER_SECONDS, LEAST_RATE, MOST_HEADER_BYTES
 
-_PAUSE = 0.001  # seconds between two closings while somebody is being answered
+_PAUSE = 0.001  # seconds between two closings while requests are being answered
 
 
 class State(ServerState):
-    """What all connections of a server share."""
+    """State that all connections of a server share."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,8 +29,10 @@ class State(ServerState):
 
 
 class CloseQueue:
-    """Late clients are closed one at a time, behind everybody who is being answered: closing a socket takes about as long as
-    a small answer, and those that came together are late together."""
+    """Closes late clients one at a time, after the requests that are being answered.
+
+    Closing a socket takes about as long as a small response, and clients that connected together are late together.
+    """
 
     def __init__(self, answering: set[asyncio.Task[None]]):
         self._answering = answering
@@ -52,16 +54,16 @@ class CloseQueue:
 
 
 class Connection(H11Protocol):
-    """uvicorn's connection, with deadlines until a request is there and until its answer is taken: uvicorn has none."""
+    """uvicorn's connection, with deadlines for receiving a request and for the client to read its response."""
 
     def __init__(self, *given: Any, server_state: State, **named: Any):
         super().__init__(*given, server_state=server_state, **named)
         self._closings = server_state.closings
         self._deadline: asyncio.TimerHandle | None = None
         self._since = 0.0
-        self._n_headers = 0  # bytes of a request whose headers are not complete
+        self._n_headers = 0  # bytes of a request whose headers are incomplete
         self._n_body = 0  # bytes of a request whose headers are complete
-        self._is_body = False  # whether the body of a request is still to come
+        self._is_body = False  # whether the rest of a body is awaited
         self._untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore
@@ -78,18 +80,18 @@ class Connection(H11Protocol):
             self._stop_waiting()
 
     def on_response_complete(self) -> None:
-        """Go on with a request that was sent behind the one that is answered: its body has a deadline as any other."""
+        """Continue with a pipelined request; its body has a deadline like any other."""
         super().on_response_complete()
         if not self.is_idle and self.cycle.more_body:
             self._wait_for_body(0)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request with complete headers waits for its answer."""
+        """Whether no request with complete headers waits for its response."""
         return self.cycle is None or self.cycle.response_complete
 
     def shutdown(self) -> None:
-        """Close the connection, unless a request is being answered or has arrived and is not yet read."""
+        """Close the connection, unless a request is being answered or has arrived unread."""
         if not (self.is_idle and self._has_unread()):
             super().shutdown()
 
@@ -97,14 +99,14 @@ class Connection(H11Protocol):
         descriptor = self.transport.get_extra_info("socket").fileno()
         if descriptor < 0:
             return False
-        if not hasattr(select, "poll"):  # Windows, where `select` takes any descriptor
+        if not hasattr(select, "poll"):  # Windows, where `select` accepts any descriptor
             return bool(select.select([descriptor], [], [], 0)[0])
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         return bool(poll.poll(0))
 
     def pause_writing(self) -> None:
-        """The client does not take its answer: it has some time to do so."""
+        """Start the deadline for a client that does not read its response."""
         super().pause_writing()
         self._untaken = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
 
@@ -121,8 +123,8 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """What cannot be read as HTTP is answered in the form of every other error."""
-        self._refuse(b"400 Bad Request", "this is no HTTP request")
+        """Answer invalid HTTP with a JSON error like every other error."""
+        self._refuse(b"400 Bad Request", "this is not an HTTP request")
 
     def _wait_for_headers(self, n: int) -> None:
         self._n_headers += n
@@ -132,7 +134,7 @@ class Connection(H11Protocol):
             self._wait_until(HEADER_SECONDS)
 
     def _wait_for_body(self, n: int) -> None:
-        """A body has ten seconds, and a second more for each kilobyte that came, up to half a minute."""
+        """Give a body ten seconds, plus one second per kilobyte received, up to half a minute."""
         if not self._is_body:
             self._stop_waiting()
         self._is_body = True
@@ -150,14 +152,14 @@ class Connection(H11Protocol):
         if self._is_body and self._has_time():
             self._deadline = self.loop.call_later(1.0, self._late)
         elif self._is_body:
-            self._closings.add(partial(self._refuse, b"408 Request Timeout", "the body comes too slowly"))
+            self._closings.add(partial(self._refuse, b"408 Request Timeout", "the body arrives too slowly"))
         else:
             self._closings.add(self.transport.abort)
 
     def _has_time(self) -> bool:
-        """Whether the client may go on, or it is the server that does not read."""
-        passed = self.loop.time() - self._since
-        return self.flow.read_paused or passed < min(BODY_SECONDS, HEADER_SECONDS + self._n_body / LEAST_RATE)
+        """Whether the client is within its deadline, or the server has paused reading."""
+        elapsed = self.loop.time() - self._since
+        return self.flow.read_paused or elapsed < min(BODY_SECONDS, HEADER_SECONDS + self._n_body / LEAST_RATE)
 
     def _refuse(self, status: bytes, sentence: str) -> None:
         if self.transport.is_closing():

@@ -1,4 +1,4 @@
-"""The Open Inference Protocol, version 2, as KServe and others speak it: named tensors in, named tensors out."""
+"""Open Inference Protocol, version 2 (KServe and others): named tensors in, named tensors out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from baytree.serve.request_body import encoded
 from baytree.serve.responses import unanswered
 from baytree.version import __version__
 
-_SHAPE = 'send {"inputs": [{"name", "shape": [rows], "datatype", "data": [values]}]}, a tensor for each column'
+_SHAPE = 'send {"inputs": [{"name", "shape": [rows], "datatype", "data": [values]}]}, one tensor per column'
 
 Datatype = Literal[
     "BOOL", "BYTES", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP16", "FP32", "FP64"
@@ -25,7 +25,7 @@ Datatype = Literal[
 
 
 class Tensor(msgspec.Struct):
-    """The values of one column; null where one is missing."""
+    """Values of one column; null if missing."""
 
     name: str
     shape: list[int]
@@ -34,7 +34,7 @@ class Tensor(msgspec.Struct):
 
 
 class Infer(msgspec.Struct):
-    """What is asked: a tensor for each column, an identity that comes back with the answer."""
+    """An inference request: one tensor per column, and an optional id that is returned with the response."""
 
     inputs: list[Tensor]
     id: str | None = None
@@ -44,30 +44,34 @@ _infer = msgspec.json.Decoder(Infer)
 
 
 def infer(served: Served, body: bytes) -> tuple[dict[str, Any], int]:
-    """The answer to an inference request, and of how many rows it is."""
+    """Return the response to an inference request, and its number of rows."""
     check_size(body, MOST_ROWS)
-    asked = decoded(body, _infer, _SHAPE)
-    assert isinstance(asked, Infer)
-    if asked.id is not None and len(asked.id) > 200:
-        raise RequestError(422, "the id is longer than 200 letters")
-    columns = _columns(asked.inputs)
-    told = {"model_name": served.name, "model_version": served.version, **({} if asked.id is None else {"id": asked.id})}
-    return told | {"outputs": _outputs(served, columns)}, columns.n_rows
+    request = decoded(body, _infer, _SHAPE)
+    assert isinstance(request, Infer)
+    if request.id is not None and len(request.id) > 200:
+        raise RequestError(422, "the id is longer than 200 characters")
+    columns = _columns(request.inputs)
+    metadata = {
+        "model_name": served.name,
+        "model_version": served.version,
+        **({} if request.id is None else {"id": request.id}),
+    }
+    return metadata | {"outputs": _outputs(served, columns)}, columns.n_rows
 
 
 def server() -> dict[str, Any]:
-    """What this server is."""
+    """Return the metadata of this server."""
     return {"name": "baytree", "version": __version__, "extensions": []}
 
 
 def model(served: Served) -> dict[str, Any]:
-    """The tensors of a model."""
+    """Return the metadata of a model: its input and output tensors."""
     inputs = [{"name": c.source, "datatype": _datatype(c), "shape": [-1]} for c in served.predictor.schema.columns]
     outputs: list[dict[str, Any]] = [{"name": "prediction", "datatype": _label_type(served), "shape": [-1]}]
     if served.is_classifier:
         outputs.append({"name": "probability", "datatype": "FP64", "shape": [-1, len(served.class_names)]})
-    told = {"name": served.name, "versions": [served.version], "platform": "baytree"}
-    return told | {"inputs": list({each["name"]: each for each in inputs}.values()), "outputs": outputs}
+    metadata = {"name": served.name, "versions": [served.version], "platform": "baytree"}
+    return metadata | {"inputs": list({each["name"]: each for each in inputs}.values()), "outputs": outputs}
 
 
 def _columns(tensors: list[Tensor]) -> Columns:
@@ -75,11 +79,11 @@ def _columns(tensors: list[Tensor]) -> Columns:
     for tensor in tensors:
         values = _flat(tensor)
         if tensor.name in columns:
-            raise RequestError(422, f"column {named(tensor.name)} comes twice")
+            raise RequestError(422, f"column {named(tensor.name)} occurs twice")
         columns[tensor.name] = values
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
-        raise RequestError(422, "the tensors differ in their number of rows, or there is none")
+        raise RequestError(422, "the tensors differ in their number of rows, or there are none")
     n_rows = lengths.pop()
     if n_rows > MOST_ROWS:
         raise RequestError(413, f"there are more than {MOST_ROWS:,} rows; send them in several requests")
@@ -91,10 +95,10 @@ def _flat(tensor: Tensor) -> list[Value]:
     for each in tensor.data:
         values.extend(each if isinstance(each, list) else (each,))
     if tensor.shape not in ([len(values)], [len(values), 1]):
-        raise RequestError(422, f"column {named(tensor.name)}: its shape is [rows] or [rows, 1], and its data is as long")
+        raise RequestError(422, f"column {named(tensor.name)}: its shape must be [rows] or [rows, 1] and match its data")
     allowed = (bool,) if tensor.datatype == "BOOL" else (str,) if tensor.datatype == "BYTES" else (int, float)
     if not all(value is None or type(value) in allowed for value in values):
-        raise RequestError(422, f"column {named(tensor.name)}: its data is not of its datatype")
+        raise RequestError(422, f"column {named(tensor.name)}: its data does not match its datatype")
     return values
 
 
@@ -103,15 +107,15 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
     if not n:
         return [{"name": "prediction", "datatype": _label_type(served), "shape": [0], "data": []}]
     table = encoded(served.predictor, from_json(served.wanted, columns))
-    answers, choice = predict_with_codes(served.predictor.model, table)
-    labels = answers[:, 0].tolist() if choice is None else [classes[code] for code in choice.tolist()]
-    if choice is not None and served.least is not None:  # a tensor has no place for nothing but an empty text
-        labels = ["" if no else label for label, no in zip(labels, unanswered(served, answers, choice), strict=True)]
+    prediction, choice = predict_with_codes(served.predictor.model, table)
+    labels = prediction[:, 0].tolist() if choice is None else [classes[code] for code in choice.tolist()]
+    if choice is not None and served.least is not None:  # a tensor has no null, so a rejected prediction is an empty string
+        labels = ["" if no else label for label, no in zip(labels, unanswered(served, prediction, choice), strict=True)]
     data = [str(label) for label in labels] if _label_type(served) == "BYTES" else labels
     outputs = [{"name": "prediction", "datatype": _label_type(served), "shape": [n], "data": data}]
     if choice is not None:
         shape = [n, len(classes)]
-        outputs.append({"name": "probability", "datatype": "FP64", "shape": shape, "data": np.ravel(answers).tolist()})
+        outputs.append({"name": "probability", "datatype": "FP64", "shape": shape, "data": np.ravel(prediction).tolist()})
     return outputs
 
 

@@ -1,4 +1,7 @@
-"""JSON to columns of values: dicts or lists by rows, or columns; nothing twice, nothing nested."""
+"""JSON bodies to columns of values: rows as objects, rows as lists with column names, or columns.
+
+Sizes are checked on the bytes before decoding; duplicate keys and nested values are refused.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ Value: TypeAlias = int | float | str | bool | None
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"([ \t\r\n]*:)?')
 
-_SHORT = 4096  # bytes
+_SHORT = 4096  # bytes: below, bytes.count is faster than NumPy
 
 _SHAPE = (
     'send {"rows": [{column: value}]}, {"columns": [names], "rows": [[values]]} or {"columns": {name: [values]}}; '
@@ -27,21 +30,21 @@ _SHAPE = (
 
 
 class Rows(msgspec.Struct, forbid_unknown_fields=True):
-    """What a body holds: rows as dicts, rows as lists beside the names of their columns, or columns."""
+    """Body of a request: rows as objects, rows as lists with the names of their columns, or columns."""
 
     rows: list[dict[str, Value] | list[Value]] | UnsetType = UNSET
     columns: dict[str, list[Value]] | list[str] | UnsetType = UNSET
 
 
 class Columns(NamedTuple):
-    """The values of each column that was named, None where it is missing."""
+    """Values of each named column, None if missing."""
 
     values: dict[str, Sequence[Value]]
     n_rows: int
 
 
 def joined(parts: list[Columns]) -> Columns:
-    """The rows of all, one below the other; a column that one of them lacks is missing there.
+    """Concatenate the rows of all parts; columns that a part lacks are missing in its rows.
 
     >>> joined([Columns({"a": [1]}, 1), Columns({"b": [2]}, 1)])
     Columns(values={'a': [1, None], 'b': [None, 2]}, n_rows=2)
@@ -49,9 +52,9 @@ def joined(parts: list[Columns]) -> Columns:
     names = dict.fromkeys(name for part in parts for name in part.values)
     values: dict[str, list[Value]] = {name: [] for name in names}
     for part in parts:
-        nothing = (None,) * part.n_rows
+        missing = (None,) * part.n_rows
         for name, whole in values.items():
-            whole.extend(part.values.get(name, nothing))
+            whole.extend(part.values.get(name, missing))
     return Columns(dict(values), sum(part.n_rows for part in parts))
 
 
@@ -59,11 +62,11 @@ _rows = msgspec.json.Decoder(Rows)
 
 
 def columns_of(body: bytes, most_rows: int = MOST_ROWS) -> Columns:
-    """The columns of a JSON body."""
+    """Return the columns of a JSON body."""
     check_size(body, most_rows)
     try:
         given = _rows.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:  # refusals of a wrong type are among them
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:  # includes refusals of wrong types
         raise _refused(body, error) from None
     check_duplicate_keys(body, _n_keys(given))
     columns = _arranged(given)
@@ -73,7 +76,7 @@ def columns_of(body: bytes, most_rows: int = MOST_ROWS) -> Columns:
 
 
 def check_size(body: bytes, most_rows: int) -> None:
-    """Refuses what would take far more memory as values than as bytes, before there are values."""
+    """Raise RequestError for bodies that would need far more memory decoded than as bytes."""
     if count(body, b",") > MOST_CELLS:
         raise RequestError(413, f"there are more than {MOST_CELLS:,} cells; send them in several requests")
     if any(count(body, sign) > most_rows + 100 and _n_outside(body, sign) > most_rows + 100 for sign in (b"{", b"[")):
@@ -81,36 +84,36 @@ def check_size(body: bytes, most_rows: int) -> None:
 
 
 def _n_outside(body: bytes, sign: bytes) -> int:
-    """How often a sign stands in a body outside of strings."""
+    """Count a character in a body, outside of strings."""
     return count(body, sign) - sum(string.group().count(sign) for string in _STRING.finditer(body))
 
 
 def count(body: bytes, sign: bytes) -> int:
-    """How often a sign stands in a body: of a long one all at once, since Python looks for one after the other."""
+    """Count a character in a body; uses NumPy for long bodies, where bytes.count is slow."""
     if len(body) < _SHORT:
         return body.count(sign)
     return int(np.count_nonzero(np.frombuffer(body, np.uint8) == sign[0]))
 
 
 def decoded(body: bytes, decoder: msgspec.json.Decoder, shape: str) -> msgspec.Struct:
-    """A record of a closed shape; `shape` says which one was asked for."""
+    """Decode a record; `shape` is the error message for a body of another shape."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError:
         raise RequestError(422, shape) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise RequestError(400, "the body is no JSON") from None
+        raise RequestError(400, "the body is not JSON") from None
 
 
 def check_duplicate_keys(body: bytes, n_keys: int) -> None:
-    """Refuses a key that stands twice in one object: then the body has more keys than became of it.
+    """Raise RequestError for a duplicate key in an object: the body then has more keys than the decoded value.
 
-    Colons are counted first, since they are rarely part of strings; only where there are more of them are strings read.
+    Colons are counted first, since strings rarely contain them; strings are parsed only if the counts differ.
     """
     if count(body, b":") == n_keys:
         return
     if sum(1 for string in _STRING.finditer(body) if string.group(1)) != n_keys:
-        raise RequestError(400, "a key stands twice in one object")
+        raise RequestError(400, "an object has a duplicate key")
 
 
 def _n_keys(given: Rows) -> int:
@@ -144,11 +147,11 @@ def _of_dicts(rows: list[dict[str, Value] | list[Value]]) -> Columns:
         raise RequestError(422, _SHAPE)
     names = tuple(rows[0]) if rows else ()
     if len(names) > 1 and sum(map(len, rows)) == len(rows) * len(names):
-        with suppress(KeyError):  # then all rows have the same names, as most bodies do
+        with suppress(KeyError):  # all rows have the same names, the usual case
             return Columns(dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True)), len(rows))  # type: ignore
     names = dict.fromkeys(name for row in rows for name in row)
     if len(names) * len(rows) > MOST_CELLS:
-        raise RequestError(413, f"there are more than {MOST_CELLS:,} cells, with those that rows lack; send fewer rows")
+        raise RequestError(413, f"there are more than {MOST_CELLS:,} cells, including missing ones; send fewer rows")
     return Columns({name: [row.get(name) for row in rows] for name in names}, len(rows))  # type: ignore
 
 
@@ -158,18 +161,18 @@ def _of_lists(rows: list[dict[str, Value] | list[Value]], names: list[str]) -> C
     if len(set(names)) < len(names):
         raise RequestError(422, "a column is named twice")
     if any(len(row) != len(names) for row in rows):
-        raise RequestError(422, "a row has more or fewer values than there are names of columns")
+        raise RequestError(422, "a row has more or fewer values than there are columns")
     return Columns(dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ()), len(rows))
 
 
 def _refused(body: bytes, error: Exception) -> RequestError:
-    """The refusal of a body that is no JSON, or of another shape; of a value that is none it names the column."""
+    """Return the error for a body that is not JSON or has another shape; for a nested value it names the column and row."""
     if not isinstance(error, msgspec.ValidationError):
-        return RequestError(400, "the body is no JSON, or holds a number beyond the range of doubles")
+        return RequestError(400, "the body is not JSON, or contains a number beyond the range of doubles")
     try:
         found = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return RequestError(400, "the body is no JSON, or nested too deeply")
+        return RequestError(400, "the body is not JSON, or nested too deeply")
     rows = found.get("rows") if isinstance(found, dict) else None
     for k, row in enumerate(rows if isinstance(rows, list) else ()):
         for name, value in row.items() if isinstance(row, dict) else ():

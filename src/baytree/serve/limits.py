@@ -1,20 +1,20 @@
-"""How much a client may send, how long it may take, and how it is told that this was too much."""
+"""Limits of the server on sizes, times and concurrency, and the errors for requests that exceed them."""
 
 from __future__ import annotations
 
-MOST_BYTES = 16 << 20  # of a body
+MOST_BYTES = 16 << 20  # bytes of a body
 
 MOST_ROWS = 100_000
 
-MOST_EXPLAINED = 10_000  # rows: a ledger is a hundred times as long as a row
+MOST_EXPLAINED = 10_000  # rows: an explanation is a hundred times as long as a row
 
 MOST_CELLS = 2_000_000
 
-MOST_VALUES = 2 * MOST_CELLS  # that rows have as the model sees them: columns that were left out, and probabilities, too
+MOST_VALUES = 2 * MOST_CELLS  # encoded values of a request, including missing columns and probabilities
 
-MOST_LEDGER_LINES = 500_000  # of explanations: a line takes about a kilobyte
+MOST_LEDGER_LINES = 500_000  # contributions in all explanations: each takes about a kilobyte
 
-MOST_TEXT = 4 * MOST_BYTES  # bytes of all strings of a body, where a value that is stored once stands in many rows
+MOST_TEXT = 4 * MOST_BYTES  # bytes of all strings of a body, where a value that is stored once may be in many rows
 
 MOST_HEADER_BYTES = 64 << 10
 
@@ -22,25 +22,25 @@ HEADER_SECONDS = 10.0
 
 BODY_SECONDS = 30.0
 
-LEAST_RATE = 1000  # bytes a second, after the time that headers may take
+LEAST_RATE = 1000  # bytes per second of a body, after the time allowed for headers
 
-ANSWER_SECONDS = 30.0  # until a client has taken its answer
+ANSWER_SECONDS = 30.0  # until a client has read its response
 
-STOP_SECONDS = 4  # until what was started must be finished
+STOP_SECONDS = 4  # until pending requests must be finished at shutdown
 
-AT_ONCE = 64 << 10  # bytes of a body that is answered without a thread of its own
+AT_ONCE = 64 << 10  # bytes: bodies up to this size are answered on the event loop
 
-LARGE = 1 << 20  # bytes from which on bodies wait for each other
+LARGE = 1 << 20  # bytes: larger bodies are answered one at a time
 
-MOST_LARGE_BYTES = 48 << 20  # of all large bodies that are held at once
+MOST_LARGE_BYTES = 48 << 20  # of all large bodies in memory
 
-MOST_SENTENCE = 500  # letters of an error
+MOST_SENTENCE = 500  # characters of an error message
 
-MOST_NAME = 60  # letters of a column's name in an error
+MOST_NAME = 60  # characters of a column name in an error message
 
 
 class RequestError(Exception):
-    """A request that is answered with an error: its status, and a sentence without anything of the request's values."""
+    """A request that is answered with an error: its HTTP status, and a message without values of the request."""
 
     def __init__(self, status: int, sentence: str):
         super().__init__(sentence)
@@ -48,9 +48,9 @@ class RequestError(Exception):
 
 
 class ClientDisconnected(Exception):
-    """The client has left before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 def named(column: str) -> str:
-    """A column's name as an error shows it."""
+    """Return a column name as shown in errors."""
     return repr(column if len(column) <= MOST_NAME else column[:MOST_NAME] + "…")

@@ -1,7 +1,7 @@
-"""The models that are served: read from the files that were named at the start, and read again when these change.
+"""Served models: loaded from the files that were named at the start, and reloaded when these change.
 
-A model is a frozen value behind one name. A file that cannot be read leaves the value as it was; a request that has begun
-keeps the value that it began with, so no answer mixes two versions.
+A `Served` model is immutable. If a file cannot be read, the old model stays. A request keeps the model that it started with,
+so no response mixes two versions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from baytree.storage.document import digest
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
-SHORT = 12  # letters of the digest that are the version
+SHORT = 12  # characters of the digest that form the version
 
 
 class Served:
-    """One version of a model: what answers, and under which name and digest."""
+    """One version of a model: its predictor, name and digest."""
 
     def __init__(self, name: str, content: bytes, least: float | None = None):
         self.name, self.digest, self.least = name, digest(content), least
@@ -42,18 +42,18 @@ class Served:
 
     @property
     def is_classifier(self) -> bool:
-        """Whether it answers classes; else numbers."""
+        """Whether the model predicts classes, not numbers."""
         return self.predictor.schema.target.classes is not None
 
     def interview(self) -> Interview:
-        """An interview without an answer, which is made once."""
+        """Return an interview without answers; created once."""
         with self._lock:
             if self._first is None:
                 self._first = interview(self.predictor)
         return self._first
 
     def page(self) -> bytes:
-        """The page of the model, which is made once."""
+        """Return the HTML page of the model; created once."""
         with self._lock:
             if self._page is None:
                 self._page = _page(self.predictor)
@@ -61,7 +61,7 @@ class Served:
 
 
 class _Stamp(NamedTuple):
-    """What tells that a file has changed."""
+    """File metadata that changes when a file is replaced."""
 
     inode: int
     size: int
@@ -69,7 +69,7 @@ class _Stamp(NamedTuple):
 
 
 class Models:
-    """The served models by name; classes of less than the `least` probability are not told."""
+    """The served models by name; classes below the probability `least` are not predicted."""
 
     def __init__(self, paths: Iterable[Path], least: float | None = None):
         self._paths: dict[str, Path] = {}
@@ -77,9 +77,11 @@ class Models:
         for path in paths:
             name = path.name.removesuffix(".baytree")
             if not NAME.fullmatch(name):
-                raise ValueError(f"{path}: a model is served under its file's name, of at most 64 letters, digits, . _ or -")
+                raise ValueError(
+                    f"{path}: the file name is the name of the model, at most 64 letters, digits, . _ or -; rename the file"
+                )
             if name in self._paths:
-                raise ValueError(f"{path}: a model {name!r} is named before; give the file another name")
+                raise ValueError(f"{path}: another model has the name {name!r}; rename the file")
             self._paths[name] = path
         self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
         self._served = {name: Served(name, model_files.read(path), least) for name, path in self._paths.items()}
@@ -93,12 +95,12 @@ class Models:
             raise RequestError(404, "there is no such model; see GET /models")
         return served
 
-    def map_partitions(self) -> list[str]:
-        """The names of those whose files are not as they were when they were last looked at."""
+    def changed_models(self) -> list[str]:
+        """Return the names of the models whose files have changed since they were last read."""
         return [name for name, path in self._paths.items() if _stamp(path) != self._stamps[name]]
 
     def reload(self, name: str) -> bool:
-        """Reads a file again and puts it in place; whether the model is now another. What cannot be read raises an error."""
+        """Reload a file; return whether the model has changed. If the file cannot be read, raise and keep the model."""
         path = self._paths[name]
         self._stamps[name] = _stamp(path)
         content = model_files.read(path)
@@ -109,7 +111,7 @@ class Models:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in the order in which they were given."""
+        """Names of the models, in the order given."""
         return tuple(self._paths)
 
 
@@ -127,4 +129,4 @@ def _page(predictor: Predictor) -> bytes:
     try:
         return page_of(predictor).encode("utf-8", "backslashreplace")
     except ModuleNotFoundError:
-        raise RequestError(404, "this server shows no pages; install jinja2 beside it") from None
+        raise RequestError(404, "pages need jinja2, which is not installed on this server") from None

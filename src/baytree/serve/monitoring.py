@@ -1,8 +1,7 @@
-"""What is counted while the server runs, and its text for Prometheus.
+"""Monitoring of the server: metrics for Prometheus, a JSON log, and drift of the served rows from the training rows.
 
-What the server tells while it runs: a line of JSON for each request and event, without anything of the rows.
-
-Rows that were answered beside those of training: counted on the side, never kept, and only so many a minute.
+Nothing of the rows is logged. Drift is computed from additive profiles, at most `MOST_A_MINUTE` rows a minute; rows are not
+kept.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Sample = tuple[Labels, float]
 
 
 class Metrics:
-    """Requests by route, method and status, their time by route, rows by model, reloads by model and outcome."""
+    """Counters: requests by route, method and status, their times by route, rows by model, reloads by model and outcome."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()
@@ -45,7 +44,7 @@ class Metrics:
         self.reloads: Counter[tuple[str, str]] = Counter()
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
-        """One request is answered."""
+        """Count one answered request."""
         self.requests[route, method, status] += 1
         self.total_seconds[route] += seconds  # type: ignore
         buckets = self.seconds.get(route)
@@ -54,7 +53,7 @@ class Metrics:
         buckets[bisect_left(SECONDS, seconds)] += 1
 
     def text(self, more: Iterable[str] = ()) -> str:
-        """All counts in the text format of Prometheus, and further families."""
+        """Return all counters in the text format of Prometheus, followed by further families."""
         requests = [
             ((("route", route), ("method", method), ("status", str(status))), n)
             for (route, method, status), n in self.requests.items()
@@ -62,27 +61,27 @@ class Metrics:
         rows = [((("model", name),), n) for name, n in self.rows.items()]
         reloads = [((("model", name), ("outcome", outcome)), n) for (name, outcome), n in self.reloads.items()]
         parts = [
-            family("baytree_requests_total", "counter", "Requests that were answered.", requests),
+            family("baytree_requests_total", "counter", "Number of answered requests.", requests),
             self._times(),
-            family("baytree_rows_total", "counter", "Rows that were answered for.", rows),
-            family("baytree_reloads_total", "counter", "Model files that were read again.", reloads),
+            family("baytree_rows_total", "counter", "Number of predicted rows.", rows),
+            family("baytree_reloads_total", "counter", "Number of reloads of model files.", reloads),
         ]
         return "".join([*parts, *more])
 
     def _times(self) -> str:
         name, lines = "baytree_request_seconds", []
         for route, buckets in self.seconds.items():
-            reached = 0
+            cumulative = 0
             for bound, n in zip((*map(str, SECONDS), "+Inf"), buckets, strict=True):
-                reached += n
-                lines.append(_line(f"{name}_bucket", (("route", route), ("le", bound)), reached))
+                cumulative += n
+                lines.append(_line(f"{name}_bucket", (("route", route), ("le", bound)), cumulative))
             lines.append(_line(f"{name}_sum", (("route", route),), self.total_seconds[route]))
-            lines.append(_line(f"{name}_count", (("route", route),), reached))
-        return _head(name, "histogram", "Time from the first byte of a request to its answer.") + "".join(lines)
+            lines.append(_line(f"{name}_count", (("route", route),), cumulative))
+        return _head(name, "histogram", "Time from request to response.") + "".join(lines)
 
 
 def family(name: str, kind: str, told: str, samples: Iterable[Sample]) -> str:
-    """One metric and its samples.
+    """Format one metric and its samples.
 
     >>> print(family("rows", "counter", "Rows.", [((("model", "a"),), 3)]), end="")
     # HELP rows Rows.
@@ -93,7 +92,7 @@ def family(name: str, kind: str, told: str, samples: Iterable[Sample]) -> str:
 
 
 def labels_of(named: Mapping[str, str]) -> Labels:
-    """Labels by name."""
+    """Convert a dict to labels."""
     return tuple(named.items())
 
 
@@ -111,22 +110,23 @@ def _escaped(text: str) -> str:
 
 
 class Log:
-    """Write lines to a file descriptor, standard error by default, and never wait for it.
+    """Writes lines to a file descriptor, standard error by default, without ever blocking.
 
-    A line that would have to wait (a pipe that nobody reads, a stopped terminal) or cannot be written (a closed pipe, a full
-    disk) is dropped and counted. A line is shorter than PIPE_BUF, so a pipe that is writable takes it whole.
+    A line that would block (a pipe that nobody reads, a stopped terminal) or cannot be written (a closed pipe, a full
+    disk) is
+    dropped and counted. A line is shorter than PIPE_BUF, so a writable pipe takes it whole.
     """
 
     def __init__(self, descriptor: int | None = None):
         self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
         self.n_dropped = 0
         self._poll = None
-        if hasattr(select, "poll"):  # Windows has none
+        if hasattr(select, "poll"):  # Windows has no poll
             self._poll = select.poll()
             self._poll.register(self._descriptor, select.POLLOUT)
 
     def write(self, event: str, **told: str | int | float | None) -> None:
-        """One line: the time, what happened, and what is known of it."""
+        """Write one line: the time, the event, and its fields except those that are None."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         known = {key: value for key, value in told.items() if value is not None}
         line = msgspec.json.encode({"time": now, "event": event, **known}) + b"\n"
@@ -140,7 +140,7 @@ class Log:
 
 
 class LogHandler(logging.Handler):
-    """Send records of Python's logging to a `Log`: only where they come from, since their text may hold values."""
+    """Forwards records of Python's logging to a `Log`, with their origin only, since their text may contain values."""
 
     def __init__(self, log: Log):
         super().__init__(logging.WARNING)
@@ -152,13 +152,13 @@ class LogHandler(logging.Handler):
         self._log.write("message", level=record.levelname.lower(), logger=record.name, place=place)
 
 
-MOST_A_MINUTE = 20_000  # rows that are counted
+MOST_A_MINUTE = 20_000  # rows that are profiled
 
-_TOGETHER = 2048  # rows of small requests that are counted at once: one by one they would take longer than their answers
+_BUFFER_ROWS = 2048  # rows of small requests that are profiled together: one by one would take longer than predicting them
 
 
 class DriftMonitor:
-    """What the rows of one version of a model looked like since it went live; nothing where the model keeps no profile."""
+    """Profile of the rows that one version of a model has predicted; empty if the model has no training profile."""
 
     def __init__(self, predictor: Predictor, wanted: RequiredColumns):
         self._predictor, self._wanted = predictor, wanted
@@ -169,7 +169,7 @@ class DriftMonitor:
         self._lock = Lock()
 
     def see(self, columns: Columns, frame: RawFrame) -> None:
-        """Counts a few rows: later, together with others, unless their values would be read otherwise beside those."""
+        """Add a few rows: buffered with others, unless the parsing of their values depends on other rows."""
         if not columns.n_rows or not self._has_room(columns.n_rows):
             return
         if not self._wanted.is_rowwise(columns):
@@ -178,16 +178,16 @@ class DriftMonitor:
         with self._lock:
             self._waiting.append(columns)
             self._n_waiting += columns.n_rows
-        if self._n_waiting >= _TOGETHER:
+        if self._n_waiting >= _BUFFER_ROWS:
             self._count_waiting()
 
     def see_all(self, frame: RawFrame) -> None:
-        """Counts many rows, at once."""
+        """Add many rows, immediately."""
         if frame.n_rows and self._has_room(frame.n_rows):
             self._add(frame)
 
     def drift(self) -> Drift | None:
-        """What has changed so far; None where nothing was counted."""
+        """Return the drift so far; None if no rows were added."""
         self._count_waiting()
         return None if self._batch is None else Drift(self._predictor, self._batch)
 
@@ -213,10 +213,10 @@ class DriftMonitor:
 
 
 def families(drifts: Iterable[tuple[str, Drift]]) -> str:
-    """The drift of models by their names, for Prometheus."""
+    """Return the drift of models, by name, in the text format of Prometheus."""
     rows: list[Sample] = []
     unlike: list[Sample] = []
-    columns: dict[str, list[Sample]] = {name: [] for name in _TOLD}
+    columns: dict[str, list[Sample]] = {name: [] for name in _DRIFT_METRICS}
     for model, drift in drifts:
         rows.append(((("model", model),), drift.n_rows))
         unlike.append(((("model", model),), drift.unlike))
@@ -224,17 +224,24 @@ def families(drifts: Iterable[tuple[str, Drift]]) -> str:
             labels = (("model", model), ("column", column.column))
             for name, samples in columns.items():
                 samples.append((labels, float(getattr(column, name))))
-    told = [family(f"baytree_drift_{_TOLD[name][0]}", "gauge", _TOLD[name][1], each) for name, each in columns.items()]
-    head = family("baytree_drift_rows", "gauge", "Rows that are compared with those of training.", rows)
+    metrics = [
+        family(f"baytree_drift_{_DRIFT_METRICS[name][0]}", "gauge", _DRIFT_METRICS[name][1], each)
+        for name, each in columns.items()
+    ]
+    head = family("baytree_drift_rows", "gauge", "Number of rows compared with the training rows.", rows)
     return "".join(
-        [head, family("baytree_drift_unlike_share", "gauge", "Rows with a value beyond all of training.", unlike), *told]
+        [
+            head,
+            family("baytree_drift_unlike_share", "gauge", "Proportion of rows with a value outside of training.", unlike),
+            *metrics,
+        ]
     )
 
 
-_TOLD = {
-    "distance": ("distance", "How far a column is from its distribution in training, 0 to 1."),
-    "missing": ("missing_share", "Missing values of a column."),
-    "new": ("new_level_share", "Cells of a column with a level that training did not have."),
-    "is_alarming": ("alarm", "Whether a column has changed by more than chance."),
-    "effect": ("effect", "By how much the change of a column changes the answers."),
+_DRIFT_METRICS = {
+    "distance": ("distance", "Distance between the distribution of a column and training, 0 to 1."),
+    "missing": ("missing_share", "Proportion of missing values of a column."),
+    "new": ("new_level_share", "Proportion of values of a column with a level unknown from training."),
+    "is_alarming": ("alarm", "Whether the change of a column is significant."),
+    "effect": ("effect", "Effect of the change of a column on the predictions."),
 }

@@ -1,4 +1,4 @@
-"""What the server takes and gives, as an OpenAPI 3.1 document: its bodies are the records that requests are read with."""
+"""OpenAPI 3.1 description of the server; schemas of bodies are generated from the structs that decode them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from baytree.serve.responses import InterviewState
 from baytree.version import __version__
 
 _REFUSALS = {
-    "400": "What was sent cannot be read.",
+    "400": "The request cannot be parsed.",
     "401": "The token is missing or wrong.",
     "404": "There is no such path or model.",
-    "408": "The body comes too slowly.",
-    "413": "The body is too long, or has too many rows.",
-    "415": "The body is of another kind.",
-    "421": "The Host header names another machine.",
-    "422": "A value does not fit its column, or the body has another shape.",
-    "429": "Too many large bodies come at once.",
+    "408": "The body arrives too slowly.",
+    "413": "The body is too long or has too many rows.",
+    "415": "The content type is not supported.",
+    "421": "The Host header is not accepted.",
+    "422": "A value does not match its column, or the body has another shape.",
+    "429": "Too many large bodies at the same time.",
 }
 
 _BODILESS = ("401", "404", "421")
@@ -34,7 +34,7 @@ _LABEL = {"type": ["string", "number", "boolean"]}
 
 @cache
 def document() -> dict[str, Any]:
-    """The document."""
+    """Return the OpenAPI document."""
     bodies, components = msgspec.json.schema_components(
         (Rows, InterviewState, Infer), ref_template="#/components/schemas/{name}"
     )
@@ -43,30 +43,30 @@ def document() -> dict[str, Any]:
     tables = {JSON: {"schema": rows}, CSV: {"schema": _TEXT}, ARROW: {"schema": {"type": "string", "format": "binary"}}}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "baytree", "version": __version__, "description": "Answers of models that a person can read."},
+        "info": {"title": "baytree", "version": __version__, "description": "Predictions of interpretable models."},
         "paths": {
-            "/models/{name}/predict": _post("predict", "The answer to each row.", tables, _predictions()),
-            "/models/{name}/explain": _post("explain", "Why each row gets its answer.", tables, _explanations()),
+            "/models/{name}/predict": _post("predict", "Predict each row.", tables, _predictions()),
+            "/models/{name}/explain": _post("explain", "Explain the prediction of each row.", tables, _explanations()),
             "/models/{name}/interview": _post(
-                "interview", "The next question, and what is believed.", {JSON: {"schema": talk}}, _question()
+                "interview", "Return the next question and the class probabilities.", {JSON: {"schema": talk}}, _question()
             ),
-            "/models": _get("models", "The models that are served.", _list_of("models", _object(name=_TEXT, version=_TEXT))),
-            "/models/{name}": _get("model", "The columns of a model, and its version.", _answer(), is_of_model=True),
-            "/models/{name}/page": _get("page", "The page of a model.", None, is_of_model=True),
-            "/": _get("home", "The page of the model, or the list of models.", None),
-            "/health": _get("health", "Whether the process answers.", _object(status=_TEXT)),
-            "/ready": _get("ready", "Whether models are served.", _object(status=_TEXT, models={"type": "integer"})),
-            "/metrics": _get("metrics", "Counts for Prometheus.", None, "text/plain"),
+            "/models": _get("models", "List the served models.", _list_of("models", _object(name=_TEXT, version=_TEXT))),
+            "/models/{name}": _get("model", "Describe a model: its columns and version.", _answer(), is_of_model=True),
+            "/models/{name}/page": _get("page", "HTML page of a model.", None, is_of_model=True),
+            "/": _get("home", "HTML page of the only model, or the list of models.", None),
+            "/health": _get("health", "Liveness: the process responds.", _object(status=_TEXT)),
+            "/ready": _get("ready", "Readiness: models are loaded.", _object(status=_TEXT, models={"type": "integer"})),
+            "/metrics": _get("metrics", "Metrics for Prometheus.", None, "text/plain"),
             "/openapi.json": _get("openapi", "This document.", {"type": "object"}),
-            "/v2": _get("serverMetadata", "What this server is.", _object(name=_TEXT, version=_TEXT)),
-            "/v2/health/live": _get("serverLive", "Whether the process answers.", _object(live={"type": "boolean"})),
-            "/v2/health/ready": _get("serverReady", "Whether models are served.", _object(ready={"type": "boolean"})),
-            "/v2/models/{name}": _get("modelMetadata", "The tensors of a model.", _object(name=_TEXT), is_of_model=True),
-            "/v2/models/{name}/ready": _get(
-                "modelReady", "Whether a model is served.", _object(name=_TEXT), is_of_model=True
+            "/v2": _get("serverMetadata", "Metadata of this server.", _object(name=_TEXT, version=_TEXT)),
+            "/v2/health/live": _get("serverLive", "Liveness: the process responds.", _object(live={"type": "boolean"})),
+            "/v2/health/ready": _get("serverReady", "Readiness: models are loaded.", _object(ready={"type": "boolean"})),
+            "/v2/models/{name}": _get(
+                "modelMetadata", "Metadata of a model: its tensors.", _object(name=_TEXT), is_of_model=True
             ),
+            "/v2/models/{name}/ready": _get("modelReady", "Readiness of a model.", _object(name=_TEXT), is_of_model=True),
             "/v2/models/{name}/infer": _post(
-                "infer", "The answer to each row, as tensors.", {JSON: {"schema": inference}}, _tensors()
+                "infer", "Predict each row, with tensors.", {JSON: {"schema": inference}}, _tensors()
             ),
         },
         "components": {
@@ -111,7 +111,7 @@ _MODEL = {
     "name": "name",
     "in": "path",
     "required": True,
-    "description": "The name of a model, which is that of its file.",
+    "description": "Name of a model: its file name without .baytree.",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
 }
 

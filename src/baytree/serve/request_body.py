@@ -1,6 +1,6 @@
-"""The body of a request to the rows of a model: JSON, CSV or Arrow, by what its content type says, and by nothing else.
+"""Request bodies: read with limits on size, time and memory, and decoded as JSON, CSV or Arrow by content type.
 
-The body of a request, counted while it is read: not too long, not too slow, and not all large ones at once.
+`read_body` receives the bytes, with a `MemoryBudget` that all large bodies share; `frame_of` decodes them to raw columns.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow
 
 
 def read_table(predictor: Predictor, wanted: RequiredColumns, body: bytes, media: str, most_rows: int) -> Table | None:
-    """The encoded rows of a body; None where there is no row."""
+    """Decode and encode the rows of a body; None if there are no rows."""
     frame = frame_of(wanted, body, media, most_rows)
     return encoded(predictor, frame) if frame.n_rows else None
 
 
 def encoded(predictor: Predictor, frame: RawFrame) -> Table:
-    """Encoded rows; what cannot be encoded is refused without its value, and what a user would be told is not printed."""
+    """Encode rows; errors do not show values, and warnings are suppressed."""
     with _warnings.capture():
         try:
             return predictor.encoded(frame)
@@ -52,7 +52,7 @@ def encoded(predictor: Predictor, frame: RawFrame) -> Table:
 
 
 def frame_of(wanted: RequiredColumns, body: bytes, media: str, most_rows: int) -> RawFrame:
-    """The raw columns of a body."""
+    """Decode a body to raw columns."""
     if media == JSON:
         return from_json(wanted, columns_of(body, most_rows))
     if media == CSV:
@@ -68,28 +68,29 @@ def frame_of(wanted: RequiredColumns, body: bytes, media: str, most_rows: int) -
 
 
 def _csv_columns(body: bytes, most_rows: int) -> Columns:
-    """The columns of a CSV text with names in its first line; an empty cell is missing."""
+    """Decode CSV with column names in the first line; an empty cell is missing."""
     try:
         text = body.decode("utf-8-sig")
         separator = _separator(text)
-        if count(body, separator.encode()) > MOST_CELLS:  # a line becomes a list before its cells can be counted
+        # checked first, because the reader turns a line into a list before cells can be counted
+        if count(body, separator.encode()) > MOST_CELLS:
             raise RequestError(413, f"there are more than {MOST_CELLS:,} cells; send them in several requests")
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         names = next(lines, [])
         if not names or len(set(names)) < len(names):
-            raise RequestError(422, "the first line names the columns, each once")
+            raise RequestError(422, "the first line must contain the column names, without duplicates")
         rows: list[list[str]] = []
         for row in lines:
             if row and len(row) != len(names):
-                raise RequestError(422, "a row has more or fewer cells than the first line has names")
+                raise RequestError(422, "a row has more or fewer cells than the first line")
             if row:
                 rows.append(row)
             if len(rows) > most_rows:
                 raise RequestError(413, f"there are more than {most_rows:,} rows; send them in several requests")
     except UnicodeDecodeError:
-        raise RequestError(400, "the body is no text in UTF-8") from None
+        raise RequestError(400, "the body is not UTF-8 text") from None
     except csv.Error:
-        raise RequestError(400, "the body is no CSV: a quote is not closed, or a cell is longer than 128 kB") from None
+        raise RequestError(400, "the body is not CSV: a quote is not closed, or a cell is longer than 128 kB") from None
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
     return Columns({name: [cell or None for cell in own] for name, own in zip(names, cells, strict=True)}, len(rows))
 
@@ -100,26 +101,26 @@ def _separator(text: str) -> str:
 
 
 def _arrow_frame(body: bytes, most_rows: int) -> pl.DataFrame:
-    """The frame of an Arrow stream, which is read by a library in a safe language, and only within its bounds."""
+    """Decode an Arrow stream with polars, after its bounds were checked."""
     try:
         import polars as pl
     except ModuleNotFoundError:
-        raise RequestError(415, "this server reads no Arrow; install polars beside it, or send JSON") from None
+        raise RequestError(415, "Arrow needs polars, which is not installed on this server; send JSON") from None
     check_stream(body, most_rows)
     try:
         frame = pl.read_ipc_stream(io.BytesIO(body))
-    except BaseException as error:  # polars panics with one
+    except BaseException as error:  # polars panics are BaseExceptions
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         raise RequestError(400, NO_STREAM) from None
     coded = [series for series in frame.get_columns() if isinstance(series.dtype, (pl.Categorical, pl.Enum))]
     if sum(map(_n_text, coded)) > MOST_TEXT:
-        raise RequestError(413, "levels of a column are too long to be repeated in all its rows")
+        raise RequestError(413, "the levels of a column are too long for its number of rows")
     return frame
 
 
 def _n_text(series: pl.Series) -> int:
-    """How many bytes the levels of a column would have as strings of its rows, without making these."""
+    """Return the total bytes of a categorical column as strings, without building them."""
     import polars as pl
 
     counted = series.alias("level").value_counts(name="n")
@@ -136,24 +137,24 @@ _TOO_LONG = f"the body is longer than {MOST_BYTES >> 20} MiB; send the rows in s
 
 
 class MemoryBudget:
-    """Memory for large bodies, by what has arrived of them: who needs more than is left waits.
+    """Memory for large bodies, measured by what has arrived; a request that needs more than is left waits.
 
-    The body that came first always finds room, so that bodies which wait for each other cannot all stand still.
+    The oldest large body always gets memory, so that waiting bodies cannot deadlock.
     """
 
     def __init__(self, size: int = MOST_LARGE_BYTES):
-        self._others = size - MOST_BYTES  # for all bodies but the first
-        self._sizes: dict[MemoryLease, int] = {}  # in the order in which they became large
+        self._others = size - MOST_BYTES  # memory for all large bodies except the oldest
+        self._sizes: dict[MemoryLease, int] = {}  # bytes per request, in the order in which they became large
         self._turn = asyncio.Condition()
 
     async def take(self, held: MemoryLease, size: int) -> None:
-        """Wait until a request may hold so many bytes."""
+        """Wait until a request may hold `size` bytes."""
         async with self._turn:
             await self._turn.wait_for(lambda: self._fits(held, size))
             self._sizes[held] = size
 
     async def give_back(self, held: MemoryLease) -> None:
-        """Free what a request holds."""
+        """Free the memory of a request."""
         async with self._turn:
             self._sizes.pop(held, None)
             self._turn.notify_all()
@@ -165,18 +166,18 @@ class MemoryBudget:
 
 
 class MemoryLease:
-    """The room that one request holds while it is read and answered."""
+    """Memory that one request holds while it is read and answered."""
 
     def __init__(self, room: MemoryBudget):
         self._room, self.size = room, 0
 
     async def give_back(self) -> None:
-        """Gives all of it back."""
+        """Free all of it."""
         await self._room.give_back(self)
         self.size = 0
 
     async def grow(self, size: int) -> None:
-        """Takes room for what has come of a large body; a client that must wait too long is told so."""
+        """Reserve memory for what has arrived of a large body; raise RequestError if it takes too long."""
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 await self._room.take(self, size)
@@ -186,7 +187,7 @@ class MemoryLease:
 
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, held: MemoryLease) -> bytes:
-    """All bytes of a body. How long it may take to come is the connection's affair."""
+    """Receive all bytes of a body. The deadline is enforced by the connection."""
     _check_headers(headers)
     message = await _next(receive)
     if not message.get("more_body"):

@@ -1,7 +1,4 @@
-"""Answers of a model as plain values: predictions, ledgers, the next question of an interview.
-
-The page of a server of several models: their names, each with a link to its own page.
-"""
+"""Responses as plain values or HTML: predictions, explanations, interview questions, model descriptions, the index page."""
 
 from __future__ import annotations
 
@@ -22,47 +19,48 @@ from baytree.serve.models import Served
 from baytree.uncertainty.rejection import low_confidence_reasons
 
 _INTERVIEW_SHAPE = (
-    'send {"answers": {column: a level, a number, a range [low, high], or null where it is not known}}; '
+    'send {"answers": {column: a level, a number, a range [low, high], or null if unknown}}; '
     '"sure" is a probability above 0, at most 1; "costs" are numbers of at least 0, by column'
 )
 
 
 def identity(served: Served) -> dict[str, Any]:
-    """What every answer carries: which model it is of, and which version of it."""
+    """Return the fields that every response contains: the name, version and digest of the model."""
     return {"model": served.name, "version": served.version, "digest": served.digest}
 
 
 def predictions(served: Served, table: Table | None) -> dict[str, Any]:
-    """The class and the probabilities, or the number, of each row."""
+    """Return the class and probabilities, or the number, of each row."""
     schema = served.predictor.schema
     if table is None:
         lists = ["probabilities", *([] if served.least is None else ["unanswered"])] if served.is_classifier else []
         return {name: [] for name in ("predictions", *lists)}
-    answers, choice = predict_with_codes(served.predictor.model, table)
+    prediction, choice = predict_with_codes(served.predictor.model, table)
     if choice is None:
-        return {"predictions": answers[:, 0].tolist()}
+        return {"predictions": prediction[:, 0].tolist()}
     names, labels = served.class_names, list(map(schema.classes.__getitem__, choice.tolist()))
-    told = {"probabilities": list(map(dict, map(zip, repeat(names), answers.tolist())))}  # a loop takes twice the time
+    # a loop would take twice the time
+    probabilities = {"probabilities": list(map(dict, map(zip, repeat(names), prediction.tolist())))}
     if served.least is None:
-        return {"predictions": labels, **told}
-    reasons = unanswered(served, answers, choice)
+        return {"predictions": labels, **probabilities}
+    reasons = unanswered(served, prediction, choice)
     sure = [None if reason else label for label, reason in zip(labels, reasons, strict=True)]
-    return {"predictions": sure, "unanswered": [reason or None for reason in reasons], **told}
+    return {"predictions": sure, "unanswered": [reason or None for reason in reasons], **probabilities}
 
 
 def unanswered(served: Served, probability: np.ndarray, choice: np.ndarray) -> list[str]:
-    """Why the class of a row is not told; empty where it is."""
+    """Return the reason why each row has no prediction; empty if it has one."""
     return low_confidence_reasons(probability[range(len(choice)), choice], served.least or 0.0)
 
 
 def explanations(served: Served, table: Table | None) -> dict[str, Any]:
-    """The ledger of each row; an effect that excludes a class is null, and the class is among those that it excludes."""
+    """Return the explanation of each row; an effect that excludes a class is null, and the class is listed as excluded."""
     found = [] if table is None else served.predictor.model.explain(table)
     return {"explanations": [each.to_dict() for each in found]}
 
 
 class InterviewState(msgspec.Struct, forbid_unknown_fields=True):
-    """What has been answered so far, how sure an answer must be, and what it costs to ask for columns."""
+    """State of an interview, sent by the client: answers so far, the probability at which to stop, and costs of columns."""
 
     answers: dict[str, Value | list[float | None]] = {}
     sure: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.99
@@ -73,7 +71,7 @@ _talk = msgspec.json.Decoder(InterviewState)
 
 
 def question(served: Served, body: bytes) -> dict[str, Any]:
-    """What is believed after these answers, and what to ask next: nothing is kept between two requests."""
+    """Return the class probabilities after these answers, and the next question. The server keeps no state."""
     talk = decoded(body, _talk, _INTERVIEW_SHAPE)
     assert isinstance(talk, InterviewState)
     check_duplicate_keys(
@@ -81,32 +79,34 @@ def question(served: Served, body: bytes) -> dict[str, Any]:
     )
     for name in (*talk.answers, *talk.costs):
         if name not in served.predictor.schema.names:
-            raise RequestError(422, f"column {named(name)} is none of the model; see GET /models/{{name}}")
+            raise RequestError(422, f"column {named(name)} is not a column of the model; see GET /models/{{name}}")
     state = _resumed(served, talk)
-    asked = state.next()
+    next_question = state.next()
     belief = dict(zip(served.class_names, state.belief.values(), strict=True))
-    return {"question": None if asked is None else _told(asked), "belief": belief, "prediction": state.prediction}
+    return {
+        "question": None if next_question is None else _question_fields(next_question),
+        "belief": belief,
+        "prediction": state.prediction,
+    }
 
 
 def _resumed(served: Served, talk: InterviewState) -> Interview:
     try:
         first = served.interview()
     except ValueError:
-        raise RequestError(422, "this model cannot be interviewed: it predicts numbers, or keeps no profile") from None
+        raise RequestError(422, "this model cannot be interviewed: it predicts numbers, or has no profile") from None
     try:
         return resume_interview(first, talk.answers, talk.sure, talk.costs)
     except (ValueError, OverflowError):
-        raise RequestError(
-            422, "an answer is none of its column's levels, no number or no range; see GET /models/{name}"
-        ) from None
+        raise RequestError(422, "an answer is not a level, number or range of its column; see GET /models/{name}") from None
 
 
-def _told(question: Question) -> dict[str, Any]:
+def _question_fields(question: Question) -> dict[str, Any]:
     return msgspec.to_builtins(question) | {"choices": [list(c) if isinstance(c, tuple) else c for c in question.choices]}
 
 
 def description(served: Served) -> dict[str, Any]:
-    """What a model is and what it asks of rows."""
+    """Return the description of a model and of the columns that it requires."""
     schema = served.predictor.schema
     target: dict[str, Any] = {"name": schema.target.name}
     if schema.target.classes is not None:
@@ -114,19 +114,19 @@ def description(served: Served) -> dict[str, Any]:
     columns = [_column(column) for column in schema.columns]
     profile = served.predictor.profile
     rows = {} if profile is None else {"rows": int(profile.rows[0])}
-    told = {"name": served.name, "kind": served.predictor.name, "columns": columns, "target": target}
-    return identity(served) | told | rows
+    fields = {"name": served.name, "kind": served.predictor.name, "columns": columns, "target": target}
+    return identity(served) | fields | rows
 
 
 def _column(column: Column) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": column.source, "kind": str(column.kind)}
+    fields: dict[str, Any] = {"name": column.source, "kind": str(column.kind)}
     if column.kind in (Kind.NOMINAL, Kind.ORDINAL):
-        told["levels"] = list(column.levels)
-    return told | ({"unit": column.unit} if column.unit else {})
+        fields["levels"] = list(column.levels)
+    return fields | ({"unit": column.unit} if column.unit else {})
 
 
 def encode(value: Any) -> bytes:
-    """JSON; a number that is none is null."""
+    """Encode as JSON; NaN and infinity become null."""
     return msgspec.json.encode(value, enc_hook=_plain)
 
 
@@ -137,11 +137,11 @@ def _plain(value: Any) -> Any:
 
 
 def index(served: Iterable[Served]) -> bytes:
-    """The list of models as HTML."""
+    """Return the list of models as an HTML page."""
     try:
         from jinja2 import Environment, PackageLoader
     except ModuleNotFoundError:
-        raise RequestError(404, "this server shows no pages; install jinja2 beside it") from None
+        raise RequestError(404, "pages need jinja2, which is not installed on this server") from None
     loader = PackageLoader("baytree.serve", "templates")
     template = Environment(loader=loader, autoescape=True, trim_blocks=True).get_template("index.html")
     return template.render(models=list(served)).encode("utf-8", "backslashreplace")

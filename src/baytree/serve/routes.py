@@ -1,4 +1,4 @@
-"""What can be asked, and which function answers: the whole surface of the server in one table."""
+"""Endpoints of the server: the table of paths, methods and handlers, and the handlers themselves."""
 
 # ruff: noqa: ARG001 - every route has the same signature
 
@@ -21,7 +21,7 @@ HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; chars
 
 
 class ServerState(NamedTuple):
-    """What routes read: the models, and what was counted."""
+    """State that handlers read: the models, the metrics, the queue and the log."""
 
     models: Models
     metrics: Metrics
@@ -30,7 +30,7 @@ class ServerState(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request: the model that its path names, its body, and what that is."""
+    """A request: the model named in its path, its body, and the content type."""
 
     name: str
     body: bytes
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer: its bytes and what they are, and what the log tells of it."""
+    """A response: its bytes and content type, and what is logged about it."""
 
     body: bytes
     media: str = JSON
@@ -53,11 +53,11 @@ Soon = Callable[[ServerState, Request], Awaitable[Reply]]
 
 
 async def predict_batched(serving: ServerState, asked: Request) -> Reply:
-    """Predictions of a short body: together with those of other requests where it has few rows, and without a thread."""
+    """Predict a short JSON body on the event loop, together with other requests if it has few rows."""
     served = serving.models[asked.name]
     columns = columns_of(asked.body)
-    told = await serving.together.predicted(served, columns)
-    return _rows_reply(served, told, columns.n_rows)
+    predictions = await serving.together.predicted(served, columns)
+    return _rows_reply(served, predictions, columns.n_rows)
 
 
 def predict(serving: ServerState, asked: Request) -> Reply:
@@ -74,7 +74,7 @@ def explain(serving: ServerState, asked: Request) -> Reply:
     n_columns = len(served.predictor.schema.columns)
     if table is not None and len(table) * n_columns > MOST_LEDGER_LINES:
         raise RequestError(
-            413, f"send at most {MOST_LEDGER_LINES // n_columns:,} rows of this model to be explained at once"
+            413, f"send at most {MOST_LEDGER_LINES // n_columns:,} rows of this model to be explained in one request"
         )
     return _rows_reply(served, responses.explanations(served, table), 0 if table is None else len(table))
 
@@ -88,8 +88,8 @@ def interview(serving: ServerState, asked: Request) -> Reply:
 def infer(serving: ServerState, asked: Request) -> Reply:
     served = serving.models[asked.name]
     _only_json(asked)
-    told, n_rows = inference_protocol.infer(served, asked.body)
-    return Reply(encode(told), served=served, n_rows=n_rows)
+    response, n_rows = inference_protocol.infer(served, asked.body)
+    return Reply(encode(response), served=served, n_rows=n_rows)
 
 
 def health(serving: ServerState, asked: Request) -> Reply:
@@ -101,8 +101,10 @@ def ready(serving: ServerState, asked: Request) -> Reply:
 
 
 def models(serving: ServerState, asked: Request) -> Reply:
-    told = [{"name": served.name, "version": served.version, "kind": served.predictor.name} for served in serving.models]
-    return Reply(encode({"models": told}))
+    descriptions = [
+        {"name": served.name, "version": served.version, "kind": served.predictor.name} for served in serving.models
+    ]
+    return Reply(encode({"models": descriptions}))
 
 
 def model(serving: ServerState, asked: Request) -> Reply:
@@ -122,11 +124,11 @@ def home(serving: ServerState, asked: Request) -> Reply:
 
 def metrics(serving: ServerState, asked: Request) -> Reply:
     live = [((("model", served.name), ("version", served.version)), 1.0) for served in serving.models]
-    told = family("baytree_model_info", "gauge", "The models that are served, and their versions.", live)
+    info = family("baytree_model_info", "gauge", "Served models and their versions.", live)
     n_dropped = [((), float(serving.log.n_dropped))]
-    dropped = family("baytree_log_lines_dropped_total", "counter", "Log lines that were not written.", n_dropped)
+    dropped = family("baytree_log_lines_dropped_total", "counter", "Number of log lines that were dropped.", n_dropped)
     drifts = [(served.name, drift) for served in serving.models if (drift := served.watch.drift()) is not None]
-    return Reply(serving.metrics.text([told, dropped, families(drifts)]).encode(), PROMETHEUS)
+    return Reply(serving.metrics.text([info, dropped, families(drifts)]).encode(), PROMETHEUS)
 
 
 def openapi(serving: ServerState, asked: Request) -> Reply:
@@ -156,12 +158,12 @@ def v2_model_ready(serving: ServerState, asked: Request) -> Reply:
 
 
 class Endpoint(NamedTuple):
-    """A path, who answers it by which method, and whether that takes a thread of its own."""
+    """A path, its handlers by method, and whether they need a thread."""
 
     path: str
     answers: Mapping[str, Answer]
     is_slow: bool = False
-    soon: Soon | None = None  # who answers short bodies of JSON instead
+    soon: Soon | None = None  # handler of short JSON bodies, on the event loop
 
 
 ENDPOINTS = (

@@ -1,4 +1,4 @@
-"""The server as a process: its socket, its signals, and the files that it watches."""
+"""The server process: its socket, signals, graceful shutdown, and the reloading of model files."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
 from baytree.serve.models import Models
 from baytree.serve.monitoring import Log, LogHandler
 
-WATCHED = 1.0  # seconds between two looks at the files
+WATCHED = 1.0  # seconds between two checks of the files
 
-_REQUESTS_UNDER_WAY = 0.25  # seconds in which a client that was just answered may still send its next request
+_SHUTDOWN_GRACE = 0.25  # seconds at shutdown in which a client with a keep-alive connection may still send its next request
 
-_WAITING = 4096  # connections that the system may hold until they are taken
+_BACKLOG = 4096  # backlog: connections that the system queues
 
-_TAKEN = 4  # connections that are taken before others are served again
+_ACCEPTED_PER_TURN = 4  # connections accepted per turn of the event loop
 
 
 def read_token(path: Path) -> str:
-    """The token in a file, without the blanks around it."""
+    """Read the token of a file, without surrounding whitespace."""
     token = path.read_text(encoding="utf-8").strip()
     if not token or not token.isascii() or any(letter.isspace() for letter in token):
-        raise ValueError(f"{path}: holds no token; write one line of letters and digits into it")
+        raise ValueError(f"{path}: contains no token; it must be one line of ASCII characters without spaces")
     return token
 
 
@@ -45,12 +45,12 @@ def run(
     announce: Callable[[str], object],
     least: float | None = None,
 ) -> None:
-    """Serves until it is told to stop; `announce` is called with the address once it listens.
+    """Serve until stopped by a signal; `announce` is called with the address once the server listens.
 
-    Classes of less than the `least` probability are not told.
+    Classes below the probability `least` are not predicted.
     """
     models, log = Models(paths, least), Log()
-    # uvicorn, asyncio and warnings would write to standard error themselves, and wait for it
+    # uvicorn, asyncio and warnings would write to standard error directly, and could block
     logging.basicConfig(handlers=[LogHandler(log)], force=True)
     logging.captureWarnings(True)
     with _listening(host, port) as listener:
@@ -61,7 +61,7 @@ def run(
 
 @contextlib.contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that is made with its protocol: without it asyncio leaves Nagle's algorithm on, 40 ms an answer."""
+    """Open a listening socket with an explicit protocol: without it asyncio keeps Nagle's algorithm, 40 ms a response."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -70,7 +70,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
-    """Yield the connections that the system holds for a listener, until there is none."""
+    """Yield the connections that the system has queued for a listener."""
     while True:
         try:
             yield listener.accept()[0]
@@ -79,7 +79,7 @@ def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server without signals of its own: it would end the process by the signal that stopped it."""
+    """uvicorn's server without its signal handlers, which would end the process by the signal that stopped it."""
 
     def __init__(self, config: uvicorn.Config, app: App):
         super().__init__(config)
@@ -88,34 +88,35 @@ class _Server(uvicorn.Server):
         self._app = app
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listens; asyncio takes as many connections at once as it lets wait, so more may wait from here on."""
+        """Start listening, with a longer backlog: asyncio accepts as many connections per turn as its own backlog."""
         await super().startup(sockets)
         for listener in sockets or []:
-            listener.listen(_WAITING)
+            listener.listen(_BACKLOG)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     def stop(self) -> None:
-        """Lets what was started finish."""
+        """Stop accepting, and let pending requests finish."""
         self._app.is_stopping = self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer every request that has reached this machine, each with `Connection: close`, and close what is idle.
+        """Answer every request that has reached this machine, each with `Connection: close`, and close idle connections.
 
-        uvicorn closes at once: clients whose connection was not yet accepted, or whose next request was not yet read, would
-        be reset.
+        uvicorn closes immediately: clients whose connection was not yet accepted, or whose next request was not yet read,
+        would be
+        reset.
         """
-        waiting = [connection for listener in sockets or [] for connection in _accept_all(listener)]
+        queued = [connection for listener in sockets or [] for connection in _accept_all(listener)]
         for server in self.servers:
             server.close()
         loop, config = asyncio.get_running_loop(), self.config
-        for connection in waiting:
+        for connection in queued:
             protocol = Connection(config=config, server_state=self._state, app_state={}, _loop=loop)
             await loop.connect_accepted_socket(lambda protocol=protocol: protocol, connection)
-        until = loop.time() + _REQUESTS_UNDER_WAY
-        while self.server_state.connections and loop.time() < until:
+        deadline = loop.time() + _SHUTDOWN_GRACE
+        while self.server_state.connections and loop.time() < deadline:
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
@@ -134,47 +135,47 @@ async def _serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=_TAKEN,
+            backlog=_ACCEPTED_PER_TURN,
             h11_max_incomplete_event_size=2 * MOST_HEADER_BYTES,
             timeout_graceful_shutdown=STOP_SECONDS,
         ),
         app,
     )
-    asked = asyncio.Event()
+    reload_requested = asyncio.Event()
     _on_signal("SIGTERM", server.stop)
     _on_signal("SIGINT", server.stop)
-    _on_signal("SIGHUP", asked.set)
-    watching = asyncio.create_task(_watch(app, asked))
+    _on_signal("SIGHUP", reload_requested.set)
+    watching = asyncio.create_task(_watch(app, reload_requested))
     serving = asyncio.create_task(server.serve([listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.001)
     for served in models:
         log.write("loaded", model=served.name, version=served.version)
-    gc.freeze()  # what is loaded stays: collections need not look at it again
+    gc.freeze()  # loaded objects stay alive: exclude them from garbage collection
     announce()
     await serving
     watching.cancel()
 
 
 def _on_signal(name: str, act: Callable[[], object]) -> None:
-    """Lets a signal act, where the system has it."""
+    """Register a signal handler, if the system has the signal."""
     number = getattr(signal, name, None)
     if number is None:
         return
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(number, act)
-    except NotImplementedError:  # the loops of Windows have none
+    except NotImplementedError:  # event loops on Windows
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
 
 
 async def _watch(app: App, asked: asyncio.Event) -> None:
-    """Reads files again when they change, or all of them when asked to."""
+    """Reload files that have changed, or all of them on request."""
     loop, models = asyncio.get_running_loop(), app.serving.models
     while True:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asked.wait(), WATCHED)
-        names = models.names if asked.is_set() else models.map_partitions()
+        names = models.names if asked.is_set() else models.changed_models()
         asked.clear()
         for name in names:
             outcome = await loop.run_in_executor(app.threads, _reloaded, models, name)
@@ -185,5 +186,5 @@ async def _watch(app: App, asked: asyncio.Event) -> None:
 def _reloaded(models: Models, name: str) -> str:
     try:
         return "changed" if models.reload(name) else "same"
-    except Exception:  # a file that is gone, damaged or half written: the model stays as it was
+    except Exception:  # a file that is gone, damaged or half written: the old model stays
         return "failed"

@@ -1,8 +1,8 @@
-"""scikit-learn's classes by their own names: change one import line.
+"""Drop-in replacements for scikit-learn's classes: change one import line.
 
-Names, parameters, defaults, fitted attributes and numbers are scikit-learn's, the learners are those of this library, so
-raw tables are welcome: a frame of any library, with its target by name, gaps and levels included. What is not supported is
-refused by name.
+Names, parameters, defaults, fitted attributes and numbers are scikit-learn's; the learners are baytree's, so raw tables are
+accepted: data frames of any library, with the target by name, missing values and levels. Unsupported options raise an error
+that names them.
 
 >>> from baytree.sklearn import GaussianNB
 >>> GaussianNB().fit([[-2.0], [-1.0], [1.0], [2.0]], ["low", "low", "high", "high"]).predict([[-3.0]]).tolist()

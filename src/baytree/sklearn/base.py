@@ -1,4 +1,4 @@
-"""What all drop-ins share: scikit-learn's parameters and nothing else, and its way of going on with known classes."""
+"""Base classes of the drop-ins: scikit-learn's parameters only, its NaN checks, its `partial_fit` with known classes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from baytree.estimators.prediction import Classifier
 
 
 class SklearnCompatible(Estimator):
-    """An estimator with scikit-learn's parameters alone: what this library adds stands at its default.
+    """Estimator with scikit-learn's parameters only; baytree's own parameters have their defaults.
 
-    Every numeric column of a frame is learnt from, also one that only numbers the rows.
+    Every numeric column of a frame is used for training, even one that only numbers the rows.
     """
 
     _leaves_out_identifiers = False
@@ -35,16 +35,16 @@ class SklearnCompatible(Estimator):
 
 
 class WithoutGaps(SklearnCompatible, Classifier):
-    """A classifier that refuses NaN in arrays, as scikit-learn's does; gaps of a frame are filled by the mean and marked."""
+    """Classifier that refuses NaN in arrays, as scikit-learn's does; in data frames, missing values are imputed."""
 
     def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
-        """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
+        """Predict the class of each row, the most probable one; with `reject`, None for rejected rows."""
         check_is_fitted(self, "model_")
         refuse_gaps(X)
         return super().predict(X, reject=reject)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
-        """The probability of each class for each row, in the order of `classes_`."""
+        """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         check_is_fitted(self, "model_")
         refuse_gaps(X)
         return super().predict_proba(X)
@@ -61,34 +61,36 @@ class WithoutGaps(SklearnCompatible, Classifier):
 
 
 def refuse_gaps(X: FrameLike) -> None:
-    """Refuses NaN in arrays."""
+    """Raise ValueError if an array contains NaN."""
     values = getattr(X, "data", None) if hasattr(X, "tocsr") else X
     if isinstance(values, (list, tuple)):
         values = np.asarray(values)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError("Input X contains NaN. Give a data frame to have gaps filled by the mean and marked")
+        raise ValueError(
+            "Input X contains NaN. Pass a data frame to impute missing values by the mean, with missing indicators"
+        )
 
 
 class IncrementalSklearnCompatible(SklearnCompatible, AdditiveClassifier):
-    """A classifier that goes on learning, of classes that the first call names."""
+    """Classifier with scikit-learn's `partial_fit`, whose first call must name all classes."""
 
     def partial_fit(
         self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
-        """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
+        """Continue training: the same model as `fit` on all rows so far. The first call must name all classes."""
         known = self._known_classes(classes)
-        strangers = [] if isinstance(y, str) or y is None else np.setdiff1d(np.asarray(y), known)
-        if len(strangers):
-            raise ValueError(f"The target label(s) {strangers} in y do not exist in the initial classes {known}")
+        unknown = [] if isinstance(y, str) or y is None else np.setdiff1d(np.asarray(y), known)
+        if len(unknown):
+            raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {known}")
         return super().partial_fit(X, y, known, sample_weight)
 
     def _known_classes(self, classes: ArrayLike | None) -> np.ndarray:
-        before = getattr(self, "classes_", None)
+        previous = getattr(self, "classes_", None)
         if classes is None:
-            if before is None:
+            if previous is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            return before
+            return previous
         named = np.sort(np.asarray(classes))
-        if before is not None and not np.array_equal(named, before):
-            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit, {before!r}")
+        if previous is not None and not np.array_equal(named, previous):
+            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit, {previous!r}")
         return named

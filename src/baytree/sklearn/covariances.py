@@ -1,4 +1,8 @@
-"""Covariances of classes as scikit-learn estimates them: divisor n, shrunk in the columns' own units, or by an estimator."""
+"""Class covariances as scikit-learn estimates them: divisor n, shrunk in original units, or by a given estimator.
+
+`LinearByEstimate` and `QuadraticByEstimate` are the learners of the discriminant drop-ins; without shrinkage by Ledoit and
+Wolf or an estimator, covariances follow from scatter matrices and no rows are gathered.
+"""
 
 from __future__ import annotations
 
@@ -24,29 +28,29 @@ from baytree.param_validation import ClassAmounts
 
 @dataclass(frozen=True)
 class Estimate:
-    """How a covariance follows from the rows of a class."""
+    """How the covariance of a class is estimated."""
 
-    shrinkage: float | str | None = None  # a share of the mean variance, or "auto" after Ledoit and Wolf
-    estimator: Any = None  # whose `fit` gives `covariance_`
-    reg_param: float = 0.0  # the share of the identity
+    shrinkage: float | str | None = None  # proportion of the mean variance, or "auto" (Ledoit and Wolf)
+    estimator: Any = None  # its `fit` sets `covariance_`
+    reg_param: float = 0.0  # proportion of the identity matrix
 
     @property
     def needs_rows(self) -> bool:
-        """Whether sums do not suffice."""
+        """Whether the estimate needs the rows, not only their scatter matrix."""
         return self.estimator is not None or isinstance(self.shrinkage, str)
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
-        """The covariance of these rows. [n_features, n_features]"""
+        """Covariance of these rows. float64 [n_features, n_features]"""
         if self.estimator is None:
             return _standardised_ledoit_wolf(rows)
         self.estimator.fit(rows)
-        found = getattr(self.estimator, "covariance_", None)
-        if found is None:
+        covariance = getattr(self.estimator, "covariance_", None)
+        if covariance is None:
             raise ValueError(f"{type(self.estimator).__name__} does not have a covariance_ attribute")
-        return found
+        return covariance
 
     def of_sums(self, covariance: np.ndarray) -> np.ndarray:
-        """The covariance (divisor n), shrunk."""
+        """Shrunk covariance, from one with divisor n. float64 [n_features, n_features]"""
         n, identity = len(covariance), np.eye(len(covariance))
         amount = float(self.shrinkage or 0.0)
         shrunk = (1 - amount) * covariance + amount * np.trace(covariance) / n * identity
@@ -55,46 +59,46 @@ class Estimate:
 
 @dataclass(frozen=True)
 class LinearByEstimate:
-    """Linear discriminant analysis whose covariance is that of the classes, each by the estimate, weighed by the priors."""
+    """LDA with the prior-weighted mean of the estimated class covariances."""
 
     estimate: Estimate
     priors: ClassAmounts | None
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The rule; sums are not kept, since rows cannot be added to it."""
+        """Train the rule; the statistic is not stored, since rows cannot be added."""
         with at_most(rows.n_jobs):
-            pooled, found = _covariances(rows, self.priors, self.estimate)
-            correlation = np.einsum("k,kij->ij", pooled.prior, found)
+            pooled, covariances = _covariances(rows, self.priors, self.estimate)
+            correlation = np.einsum("k,kij->ij", pooled.prior, covariances)
             rule = linear_rule(msgspec.structs.replace(pooled, correlation=correlation), _MLE, rows.schema.columns)
             return FitResult(rule)
 
 
 @dataclass(frozen=True)
 class QuadraticByEstimate:
-    """Quadratic discriminant analysis whose covariances are those of the estimate; one that has no full rank is refused."""
+    """QDA with estimated class covariances; one without full rank raises an error."""
 
     estimate: Estimate
     priors: ClassAmounts | None
     tol: float
-    advice: str  # where a class has fewer rows than columns
+    advice: str  # added to the error if a class has fewer rows than columns
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The rule."""
+        """Train the rule."""
         with at_most(rows.n_jobs):
-            pooled, found = _covariances(rows, self.priors, self.estimate)
+            pooled, covariances = _covariances(rows, self.priors, self.estimate)
             unit = np.outer(pooled.design.scale, pooled.design.scale)
-            for k, (covariance, weight) in enumerate(zip(found, pooled.seen.weight, strict=True)):
+            for k, (covariance, weight) in enumerate(zip(covariances, pooled.seen.weight, strict=True)):
                 _refuse_flat(covariance * unit, weight, rows.schema.classes[k], self)
-            return FitResult(quadratic_rule(pooled, list(found)))
+            return FitResult(quadratic_rule(pooled, list(covariances)))
 
 
 def covariance_of(model: LinearDiscriminant) -> np.ndarray:
-    """The covariance within classes in the units of the columns. [n_features, n_features]"""
+    """Covariance within classes, in original units. float64 [n_features, n_features]"""
     return model.correlation * np.outer(model.design.scale, model.design.scale)
 
 
 def covariances_of(model: QuadraticDiscriminant) -> list[np.ndarray]:
-    """The covariance of each class in the units of the columns."""
+    """Covariance of each class, in original units."""
     root = np.linalg.inv(model.whiten) * model.design.scale[:, None]
     return list(root @ root.transpose(0, 2, 1))
 
@@ -103,22 +107,22 @@ _MLE = DiscriminantOptions(covariance="mle")
 
 
 def _covariances(rows: Partitions, priors: ClassAmounts | None, estimate: Estimate) -> tuple[PooledCovariance, np.ndarray]:
-    """The statistic made ready, and the covariance of each class in its units. [n_classes, n_features, n_features]"""
+    """Pooled statistic, and the covariance of each class in its units. float64 [n_classes, n_features, n_features]"""
     rule = QuadraticDiscriminantLearner("mle", np.zeros(1), priors)
-    seen = rule.observe_all(rows)
-    pooled = rule.pooled(seen, rows.schema)
+    statistic = rule.observe_all(rows)
+    pooled = rule.pooled(statistic, rows.schema)
     unit = np.outer(pooled.design.scale, pooled.design.scale)
     if estimate.needs_rows:
         return pooled, np.array([estimate.of_rows(part) / unit for part in _by_class(rows.gather(), pooled)])
-    own = np.outer(pooled.scale, pooled.scale)
+    class_unit = np.outer(pooled.scale, pooled.scale)
     weights = np.maximum(pooled.seen.weight, 1e-300)
     return pooled, np.array(
-        [estimate.of_sums(s / w / own * unit) / unit for s, w in zip(pooled.seen.spread, weights, strict=True)]
+        [estimate.of_sums(s / w / class_unit * unit) / unit for s, w in zip(pooled.seen.spread, weights, strict=True)]
     )
 
 
 def _by_class(table: Table, pooled: PooledCovariance) -> Iterator[np.ndarray]:
-    """The features of the rows of each class, in the units of the columns."""
+    """Features of the rows of each class, in original units."""
     table, design = within_doubles(table), pooled.design
     features = np.concatenate([block * design.scale + design.centre for _, block in design.blocks(table)])
     for k in range(table.n_classes):
@@ -130,8 +134,8 @@ def _standardised_ledoit_wolf(rows: np.ndarray) -> np.ndarray:
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler()
-    found = ledoit_wolf(scaler.fit_transform(rows))[0]
-    return scaler.scale_[:, None] * found * scaler.scale_
+    shrunk = ledoit_wolf(scaler.fit_transform(rows))[0]
+    return scaler.scale_[:, None] * shrunk * scaler.scale_
 
 
 def _refuse_flat(covariance: np.ndarray, weight: float, label: Any, learner: QuadraticByEstimate) -> None:
@@ -145,7 +149,7 @@ def _refuse_flat(covariance: np.ndarray, weight: float, label: Any, learner: Qua
 
 
 def check_classes(table: Table, schema: Schema, least: int) -> None:
-    """Refuses a class of fewer rows."""
+    """Raise ValueError if a class has fewer than `least` rows."""
     counts = np.bincount(table.label, minlength=len(schema.classes))
     for label, count in zip(schema.classes, counts, strict=True):
         if count < least:

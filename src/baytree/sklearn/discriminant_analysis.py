@@ -1,4 +1,4 @@
-"""scikit-learn's two discriminant analyses: its parameters, attributes and numbers."""
+"""Drop-ins for scikit-learn's linear and quadratic discriminant analysis: same parameters, attributes and numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from baytree.sklearn.covariances import (
 
 
 class _Analysis(SklearnCompatible):
-    """What both share: how a covariance is estimated, and the attributes of every rule."""
+    """Base of both analyses: estimation of the covariance, and shared attributes."""
 
     solver: str
     shrinkage: float | str | None
@@ -36,20 +36,20 @@ class _Analysis(SklearnCompatible):
     _dtype: Any = np.float64
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        """Fit the model to a table."""
         super().fit(X, y, sample_weight)
         self._dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         return self
 
     @property
     def means_(self) -> np.ndarray:
-        """The mean of each feature in each class: [n_classes, n_features]."""
+        """Mean of each feature in each class. [n_classes, n_features]"""
         design = self.model_.design
         return self._typed(self.model_.mean * design.scale + design.centre)
 
     @property
     def priors_(self) -> np.ndarray:
-        """The probability of each class: [n_classes]."""
+        """Prior probability of each class. [n_classes]"""
         return self._typed(self.model_.prior)
 
     def _typed(self, values: np.ndarray) -> np.ndarray:
@@ -76,44 +76,44 @@ class _Analysis(SklearnCompatible):
 
 
 class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnalysis):
-    """scikit-learn's LinearDiscriminantAnalysis: Gaussian classes with one covariance, and the axes that part them.
+    """scikit-learn's LinearDiscriminantAnalysis: Gaussian classes with a common covariance, and discriminant axes.
 
     Parameters
     ----------
     solver : {'svd', 'lsqr', 'eigen'}, default='svd'
-        Which of scikit-learn's covariances is meant: that of all rows about their class means, or (lsqr, eigen) that of the
-        classes weighed by the priors, which can be shrunk. The arithmetic is the same.
+        Which of scikit-learn's covariance definitions to use: the pooled covariance about the class means (svd), or the
+        prior-weighted mean of the class covariances (lsqr, eigen), which can be shrunk. The computation is the same.
     shrinkage : float in [0, 1], 'auto' or None, default=None
-        How far the covariance is moved to the mean variance; 'auto' after Ledoit and Wolf. Not with 'svd'.
+        Shrinkage of the covariance towards the mean variance; 'auto' is Ledoit and Wolf's estimate. Not with 'svd'.
     priors : array-like of shape (n_classes,), optional
-        The probabilities of the classes, instead of their shares in training.
+        Prior probabilities of the classes; by default their proportions in the training rows.
     n_components : int, optional
-        How many axes `transform` gives; at most min(n_classes - 1, n_features).
+        Number of axes that `transform` returns; at most min(n_classes - 1, n_features).
     store_covariance : bool, default=False
-        Whether `covariance_` is there with 'svd', too.
+        Whether `covariance_` is available with 'svd', too.
     tol : float, default=1e-4
-        Accepted for scikit-learn's sake: directions of less spread are left out as by `bt.LinearDiscriminantAnalysis`.
+        Accepted for compatibility; directions of small variance are dropped as in `bt.LinearDiscriminantAnalysis`.
     covariance_estimator : estimator, optional
-        Its `fit` on the rows of a class gives `covariance_`. Not with 'svd'.
+        Estimator whose `fit` on the rows of a class sets `covariance_`. Not with 'svd'.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        The coefficients of the linear scores.
+        Coefficients of the linear scores.
     intercept_ : ndarray of shape (n_classes,)
-        The intercepts of the linear scores.
+        Intercepts of the linear scores.
     covariance_ : ndarray of shape (n_features, n_features)
-        The covariance within classes; with 'svd' only where it is asked for.
+        Covariance within classes; with 'svd' only if `store_covariance` is set.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The share of each axis in what keeps the class means apart.
+        Proportion of the between-class variance on each axis.
     means_ : ndarray of shape (n_classes, n_features)
-        The class means.
+        Class means.
     priors_ : ndarray of shape (n_classes,)
-        The probabilities of the classes.
+        Prior probabilities of the classes.
     scalings_ : ndarray of shape (n_features, n_axes)
-        The axes.
+        Discriminant axes.
     xbar_ : ndarray of shape (n_features,)
-        The mean of the class means, weighed by the priors.
+        Mean of the class means, weighted by the priors.
 
     Examples
     --------
@@ -142,45 +142,45 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
 
     @property
     def covariance_(self) -> np.ndarray:
-        """The covariance within classes: [n_features, n_features]."""
+        """Covariance within classes. [n_features, n_features]"""
         if self.solver == "svd" and not self.store_covariance:
             raise AttributeError("covariance_ is there with store_covariance=True")
         return self._typed(covariance_of(self.model_))
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the linear scores: of the second of two classes, else of each class."""
+        """Coefficients of the linear scores: of the second of two classes, else of each class."""
         return self._typed(self._linear()[0])
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The intercepts of the linear scores."""
+        """Intercepts of the linear scores."""
         return self._typed(self._linear()[1])
 
     @property
     def xbar_(self) -> np.ndarray:
-        """The mean of the class means, weighed by the priors: [n_features]."""
+        """Mean of the class means, weighted by the priors. [n_features]"""
         return self.priors_ @ self.means_
 
     @property
     def explained_variance_ratio_(self) -> np.ndarray:
-        """The share of each axis in what keeps the class means apart."""
-        share = np.square(self.model_.strength)
-        return self._typed((share / max(share.sum(), 1e-300))[: self.n_components])
+        """Proportion of the between-class variance on each axis. [n_components]"""
+        variance = np.square(self.model_.strength)
+        return self._typed((variance / max(variance.sum(), 1e-300))[: self.n_components])
 
     @property
     def _n_features_out(self) -> int:
         return len(self.explained_variance_ratio_)
 
     def transform(self, X: FrameLike) -> np.ndarray:
-        """The rows on the discriminant axes, strongest first."""
+        """Project the rows onto the discriminant axes, strongest first. float64 [n_rows, n_components]"""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         rows = self._encoded(X)
         return self.model_.coordinates(rows)[:, : self.n_components]
 
     def decision_function(self, X: FrameLike) -> np.ndarray:
-        """The linear scores: of the second of two classes against the first, else one per class."""
+        """Linear scores: [n_rows] of the second of two classes against the first, else [n_rows, n_classes]."""
         rows = self._encoded(X)
         scores = self.model_.linear.scores(rows)
         if scores.shape[1] == 2:
@@ -189,14 +189,14 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         return scores + offset
 
     def _offset(self, X: FrameLike) -> np.ndarray:
-        """What the scores of every class have in common where means are not centred. [n_rows, 1]"""
+        """Common term of the scores of all classes if means are not centred. float64 [n_rows, 1]"""
         coef, intercept = self._linear()
         centred, start = self.model_.linear.in_original_units()
         x = self.model_.design.scores(self._encoded(X), np.diag(self.model_.design.scale)) + self.model_.design.centre
         return (x @ (coef[0] - centred[0]) + intercept[0] - start[0])[:, None]
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and intercepts: about the mean of the class means with 'svd', about 0 with the others."""
+        """Coefficients and intercepts: about the mean of the class means with 'svd', about 0 with other solvers."""
         coef, intercept = self.model_.linear.in_original_units()
         if len(coef) != 2 and self.solver != "svd":
             mean = self.model_.mean * self.model_.design.scale + self.model_.design.centre
@@ -209,9 +209,11 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         schema, n_rows = entered.rows.schema, entered.rows.n_rows
         if n_rows <= len(schema.classes):
             raise ValueError(f"The number of samples must be more than the number of classes; got n_samples={n_rows}.")
-        most = min(len(schema), len(schema.classes) - 1)
-        if self.n_components is not None and self.n_components > most:
-            raise ValueError(f"n_components cannot be larger than min(n_features, n_classes - 1), which is {most}.")
+        max_components = min(len(schema), len(schema.classes) - 1)
+        if self.n_components is not None and self.n_components > max_components:
+            raise ValueError(
+                f"n_components cannot be larger than min(n_features, n_classes - 1), which is {max_components}."
+            )
         return {}
 
     def _learner(self, schema: Schema) -> Any:
@@ -228,37 +230,37 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
 
 
 class QuadraticDiscriminantAnalysis(_Analysis, WithoutGaps, discriminant.QuadraticDiscriminantAnalysis):
-    """scikit-learn's QuadraticDiscriminantAnalysis: Gaussian classes with a covariance each.
+    """scikit-learn's QuadraticDiscriminantAnalysis: Gaussian classes with separate covariances.
 
     Parameters
     ----------
     solver : {'svd', 'eigen'}, default='svd'
-        Accepted for scikit-learn's sake: 'eigen' takes `shrinkage` and `covariance_estimator`. The arithmetic is the same.
+        Accepted for compatibility; 'eigen' allows `shrinkage` and `covariance_estimator`. The computation is the same.
     shrinkage : float in [0, 1], 'auto' or None, default=None
-        How far each covariance is moved to its mean variance; 'auto' after Ledoit and Wolf. Not with 'svd'.
+        Shrinkage of each covariance towards its mean variance; 'auto' is Ledoit and Wolf's estimate. Not with 'svd'.
     priors : array-like of shape (n_classes,), optional
-        The probabilities of the classes, instead of their shares in training.
+        Prior probabilities of the classes; by default their proportions in the training rows.
     reg_param : float, default=0.0
-        The share of the identity in each covariance.
+        Proportion of the identity matrix in each covariance.
     store_covariance : bool, default=False
-        Whether `covariance_` is there.
+        Whether `covariance_` is available.
     tol : float, default=1e-4
-        A covariance with a variance below it along some direction is refused.
+        A covariance with a variance below this along some direction raises an error.
     covariance_estimator : estimator, optional
-        Its `fit` on the rows of a class gives `covariance_`. Not with 'svd'.
+        Estimator whose `fit` on the rows of a class sets `covariance_`. Not with 'svd'.
 
     Attributes
     ----------
     covariance_ : list of ndarray of shape (n_features, n_features)
-        The covariance of each class, where it is asked for.
+        Covariance of each class, if `store_covariance` is set.
     means_ : ndarray of shape (n_classes, n_features)
-        The class means.
+        Class means.
     priors_ : ndarray of shape (n_classes,)
-        The probabilities of the classes.
+        Prior probabilities of the classes.
     rotations_ : list of ndarray of shape (n_features, n_features)
-        The principal axes of each class.
+        Principal axes of each class.
     scalings_ : list of ndarray of shape (n_features,)
-        The variance along them.
+        Variances along the principal axes of each class.
 
     Examples
     --------
@@ -288,34 +290,34 @@ class QuadraticDiscriminantAnalysis(_Analysis, WithoutGaps, discriminant.Quadrat
         self.covariance_estimator = covariance_estimator
 
     def fit(self, X: FrameLike, y: TargetLike = None) -> Self:  # type: ignore[override]
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`. Rows have no weights."""
+        """Fit the model to a table. Sample weights are not supported, as in scikit-learn."""
         refuse_gaps(X)
         return super().fit(X, y)
 
     @property
     def partial_fit(self) -> Any:  # type: ignore[override]
-        """Not there: a covariance that is refused where it has no full rank needs all rows at once."""
+        """Not available: whether a covariance has full rank, which is required, depends on all rows."""
         raise AttributeError("QuadraticDiscriminantAnalysis has no partial_fit; use bt.QuadraticDiscriminantAnalysis")
 
     @property
     def covariance_(self) -> list[np.ndarray]:
-        """The covariance of each class."""
+        """Covariance of each class."""
         if not self.store_covariance:
             raise AttributeError("covariance_ is there with store_covariance=True")
         return covariances_of(self.model_)
 
     @property
     def rotations_(self) -> list[np.ndarray]:
-        """The principal axes of each class, widest first."""
+        """Principal axes of each class, largest variance first."""
         return [np.linalg.eigh(covariance)[1][:, ::-1] for covariance in covariances_of(self.model_)]
 
     @property
     def scalings_(self) -> list[np.ndarray]:
-        """The variance along the principal axes of each class."""
+        """Variances along the principal axes of each class."""
         return [np.linalg.eigvalsh(covariance)[::-1] for covariance in covariances_of(self.model_)]
 
     def decision_function(self, X: FrameLike) -> np.ndarray:
-        """The log density of each class and its prior; of two classes, the second against the first."""
+        """Log density plus log prior of each class; for two classes, the second minus the first."""
         rows = self._encoded(X)
         scores = self.model_.scores(rows)
         if scores.shape[1] == 2:

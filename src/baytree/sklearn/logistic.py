@@ -1,4 +1,4 @@
-"""scikit-learn's LogisticRegression: its parameters, attributes and, at the optimum, its numbers."""
+"""Drop-in for scikit-learn's LogisticRegression: same parameters and attributes, and the same optimum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from baytree.sklearn.base import WithoutGaps, refuse_gaps
 
 SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 
-_FAILED = {  # what each solver says where it stops early
+_FAILED = {  # scikit-learn's warning of each solver if it stops early
     "lbfgs": "lbfgs failed to converge after {n} iteration(s)",
     "liblinear": "Liblinear failed to converge, increase the number of iterations.",
     "newton-cg": "newton-cg failed to converge after {n} steps",
@@ -28,7 +28,7 @@ _FAILED = {  # what each solver says where it stops early
 
 
 class LogisticDropIn(WithoutGaps, LogisticClassifier):
-    """What both logistic regressions share: how scikit-learn's parameters are read, and what a fitted model tells."""
+    """Base of both logistic regressions: reads scikit-learn's parameters, presents the fitted model."""
 
     dual: bool
     fit_intercept: bool
@@ -44,7 +44,7 @@ class LogisticDropIn(WithoutGaps, LogisticClassifier):
 
     @property
     def coef_(self) -> Any:
-        """The coefficients of the features: [1 or n_classes, n_features]."""
+        """Coefficients of the features. [1 or n_classes, n_features]"""
         coef = self.model_.linear.in_original_units()[0].astype(self._dtype)
         if not self._is_sparse:
             return coef
@@ -54,21 +54,21 @@ class LogisticDropIn(WithoutGaps, LogisticClassifier):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The intercepts: [1 or n_classes]."""
+        """Intercepts. [1 or n_classes]"""
         return self.model_.linear.in_original_units()[1].astype(self._dtype)
 
     def sparsify(self) -> Self:
-        """Shows `coef_` as a sparse matrix."""
+        """Present `coef_` as a sparse matrix."""
         self._is_sparse = True
         return self
 
     def densify(self) -> Self:
-        """Shows `coef_` as an array."""
+        """Present `coef_` as an array."""
         self._is_sparse = False
         return self
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
-        """The logarithm of `predict_proba`, also where that is too small for a double."""
+        """Logarithm of `predict_proba`, exact even if the probability underflows. float64 [n_rows, n_classes]"""
         rows = self._encoded(X)
         scores = self.model_.linear.scores(rows)
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
@@ -84,53 +84,54 @@ class LogisticDropIn(WithoutGaps, LogisticClassifier):
 class LogisticRegression(LogisticDropIn):
     """scikit-learn's LogisticRegression.
 
-    Minimises C Σ loss + l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|², the intercept free ('liblinear' penalises it, too). The
-    optimum is found to 1e-8 or `tol`, whichever is less, whatever the solver is called, so the digits that scikit-learn's
-    default of 1e-4 leaves open may differ. Columns of levels become one feature per level but the first.
+    Minimises C Σ loss + l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²; the intercept is not penalised (except with 'liblinear').
+    The optimum is found to the smaller of 1e-8 and `tol`, whatever the solver's name, so results may differ from
+    scikit-learn's in the digits that its default tolerance of 1e-4 leaves open. Nominal columns become one feature per level
+    except the first.
 
     Parameters
     ----------
     penalty : {'l1', 'l2', 'elasticnet', None}, default='deprecated'
         Deprecated: use `l1_ratio` and `C`.
     C : float, default=1.0
-        The inverse strength of the penalty; infinity for none.
+        Inverse penalty strength; infinity for no penalty.
     l1_ratio : float, default=0.0
-        The share of |b|₁ in the penalty.
+        Proportion of |b|₁ in the penalty.
     dual : bool, default=False
-        Accepted with 'liblinear': the optimum is the same.
+        Accepted with 'liblinear'; the optimum is the same.
     tol : float, default=1e-4
-        The largest violation of optimality that counts as converged.
+        Tolerance: the fit has converged if no optimality condition is violated by more than this.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     intercept_scaling : float, default=1
         With 'liblinear', the intercept is penalised as the coefficient of a column of this value.
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts for.
+        Weight of the rows of each class.
     random_state : int, RandomState or None, default=None
-        Accepted for scikit-learn's sake: nothing is left to chance.
+        Accepted for compatibility; the fit is deterministic.
     solver : {'lbfgs', 'liblinear', 'newton-cg', 'newton-cholesky', 'sag', 'saga'}, default='lbfgs'
-        Which penalties are allowed, as there; the optimum is found by this library's own solvers.
+        Determines which penalties are allowed, as in scikit-learn; the optimum is found by baytree's own solvers.
     max_iter : int, default=100
-        The largest number of steps.
+        Maximum number of iterations.
     verbose : int, default=0
-        Accepted for scikit-learn's sake.
+        Accepted for compatibility.
     warm_start : bool, default=False
-        Whether to begin where the last fit ended.
+        Whether to start from the solution of the last fit.
     n_jobs : int, optional
-        Deprecated there; here the number of threads.
+        Number of threads; deprecated in scikit-learn.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The coefficients: of the second of two classes, else of each class.
+        Coefficients: of the second of two classes, else of each class.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts.
+        Intercepts.
     n_iter_ : ndarray of shape (1,)
-        The number of steps.
+        Number of iterations.
     gradient_norm_ : float
-        The largest violation of optimality by a coefficient, in standard units.
+        Largest violation of an optimality condition over all coefficients, in standard units.
     loss_curve_ : tuple of float
-        The objective after each step.
+        Objective after each iteration.
 
     Examples
     --------
@@ -174,15 +175,15 @@ class LogisticRegression(LogisticDropIn):
         self.n_jobs = n_jobs
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        """Fit the model to a table."""
         if self.n_jobs is not None:
             _warnings.warn(
                 "'n_jobs' has no effect in scikit-learn any more; here it is the number of threads", FutureWarning
             )
         refuse_gaps(X)
-        with _warnings.capture() as kept:
+        with _warnings.capture() as messages:
             super().fit(X, y, sample_weight)
-        _warnings.emit([self._in_their_words(*each) for each in kept])
+        _warnings.emit([self._in_their_words(*each) for each in messages])
         self.n_iter_ = np.minimum(self.n_iter_, self.max_iter)
         self._remember_dtype(X)
         return self
@@ -203,12 +204,12 @@ class LogisticRegression(LogisticDropIn):
         return LogisticLearner(options, class_weight, 0, start, ConvergenceWarning)
 
     def _read_options(self) -> LogisticOptions:
-        share, is_penalised = self._penalty()
+        ratio, is_penalised = self._penalty()
         param_validation.one_of("solver", self.solver, SOLVERS)
-        refuse_pairs(self.solver, share, is_penalised, self.dual)
+        refuse_pairs(self.solver, ratio, is_penalised, self.dual)
         tol = param_validation.finite("tol", self.tol, 0)
         return LogisticOptions(
-            l1_share=share,
+            l1_share=ratio,
             is_penalised=is_penalised,
             C=param_validation.positive("C", self.C) if is_penalised else 1.0,
             standardize=False,
@@ -225,7 +226,7 @@ class LogisticRegression(LogisticDropIn):
         )
 
     def _penalty(self) -> tuple[float, bool]:
-        """The share of |b|₁, and whether there is a penalty at all."""
+        """The l1 ratio, and whether there is a penalty at all."""
         if self.l1_ratio is None and self.penalty != "elasticnet":
             _warnings.warn("'l1_ratio=None' was deprecated; use l1_ratio=0", FutureWarning)
         if self.penalty == "deprecated":
@@ -234,22 +235,23 @@ class LogisticRegression(LogisticDropIn):
         _warnings.warn("'penalty' was deprecated; use l1_ratio, and C=np.inf for no penalty", FutureWarning)
         if self.penalty == "elasticnet":
             if self.l1_ratio is None:
-                raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
+                raise ValueError("penalty='elasticnet' needs l1_ratio, the proportion of the l1 penalty, between 0 and 1")
             return param_validation.number("l1_ratio", self.l1_ratio, 0, 1), True
-        share = 1.0 if self.penalty == "l1" else 0.0
+        ratio = 1.0 if self.penalty == "l1" else 0.0
         if self.penalty is None and self.C != 1.0:
             _warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters")
         elif self.l1_ratio is not None and 0 < self.l1_ratio < 1:
             _warnings.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})")
-        elif self.penalty is not None and self.l1_ratio not in (None, share):
-            _warnings.warn(
-                f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is taken"
-            )
-        return share, self.penalty is not None
+        elif self.penalty is not None and self.l1_ratio not in (None, ratio):
+            _warnings.warn(f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is used")
+        return ratio, self.penalty is not None
 
 
 def refuse_pairs(solver: str, share: float, is_penalised: bool, dual: bool) -> None:
-    """Refuses what scikit-learn's solvers cannot do, although these here could: a program must behave the same there."""
+    """Raise ValueError for combinations that scikit-learn's solvers do not support, although baytree's could.
+
+    A program must behave the same with either import.
+    """
     if solver not in ("liblinear", "saga") and share > 0:
         raise ValueError(f"Solver {solver} supports only 'l2' or None penalties, got l1_ratio={share}.")
     if solver != "liblinear" and dual:

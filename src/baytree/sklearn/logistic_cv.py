@@ -1,4 +1,4 @@
-"""scikit-learn's LogisticRegressionCV: a fit for each fold, share of |b|₁ and strength, judged by any of its scorers."""
+"""Drop-in for scikit-learn's LogisticRegressionCV: one fit per fold, l1 ratio and strength, with any scorer."""
 
 from __future__ import annotations
 
@@ -21,65 +21,65 @@ from baytree.sklearn.logistic import SOLVERS, LogisticDropIn, LogisticRegression
 
 
 class LogisticRegressionCV(LogisticDropIn):
-    """scikit-learn's LogisticRegressionCV: the strength of the penalty, and the share of |b|₁, by cross-validation.
+    """scikit-learn's LogisticRegressionCV: penalty strength and l1 ratio chosen by cross-validation.
 
     Parameters
     ----------
     Cs : int or list of float, default=10
-        The inverse strengths to choose from; a number of them is spread evenly in logs from 1e-4 to 1e4.
+        Inverse strengths to choose from, or their number: they are then log-spaced from 1e-4 to 1e4.
     l1_ratios : array-like of float or None, default='warn'
-        The shares of |b|₁ to choose from; 0 alone by default.
+        Values of `l1_ratio` to choose from; only 0 by default.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     cv : int or splitter, default=None
-        The folds; five stratified ones by default.
+        Number of folds or splitter; five stratified folds by default.
     dual : bool, default=False
-        Accepted with 'liblinear': the optimum is the same.
+        Accepted with 'liblinear'; the optimum is the same.
     penalty : {'l1', 'l2', 'elasticnet'}, default='deprecated'
         Deprecated: use `l1_ratios`.
     scoring : str or callable, default='warn'
-        What held-out rows are judged by; accuracy by default.
+        Score of held-out rows; accuracy by default.
     solver : {'lbfgs', 'liblinear', 'newton-cg', 'newton-cholesky', 'sag', 'saga'}, default='lbfgs'
-        Which penalties are allowed, as there.
+        Determines which penalties are allowed, as in scikit-learn.
     tol : float, default=1e-4
-        The largest violation of optimality that counts as converged.
+        Tolerance: the fit has converged if no optimality condition is violated by more than this.
     max_iter : int, default=100
-        The largest number of steps.
+        Maximum number of iterations.
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts for.
+        Weight of the rows of each class.
     n_jobs : int, optional
-        The number of threads.
+        Number of threads.
     verbose : int, default=0
-        Accepted for scikit-learn's sake.
+        Accepted for compatibility.
     refit : bool, default=True
-        Whether the best strength is fitted on all rows; else coefficients are the mean of those of the folds.
+        Whether to refit the best strength on all rows; otherwise coefficients are averaged over the folds.
     intercept_scaling : float, default=1.0
         With 'liblinear', the intercept is penalised as the coefficient of a column of this value.
     random_state : int, RandomState or None, default=None
-        Accepted for scikit-learn's sake: nothing is left to chance.
+        Accepted for compatibility; the fit is deterministic.
     use_legacy_attributes : bool, default='warn'
-        Whether `scores_`, `coefs_paths_` and others are dicts by class, as before.
+        Whether `scores_`, `coefs_paths_` and others are dicts by class, as in earlier versions of scikit-learn.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The coefficients: of the second of two classes, else of each class.
+        Coefficients: of the second of two classes, else of each class.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts.
+        Intercepts.
     Cs_ : ndarray of shape (n_cs,)
-        The strengths that were tried.
+        Inverse strengths that were tried.
     l1_ratios_ : ndarray of shape (n_l1_ratios,)
-        The shares of |b|₁ that were tried.
+        Values of `l1_ratio` that were tried.
     C_ : float or ndarray of shape (1,) or (n_classes,)
-        The chosen strength.
+        Chosen inverse strength.
     l1_ratio_ : float or ndarray of shape (1,) or (n_classes,)
-        The chosen share.
+        Chosen `l1_ratio`.
     scores_ : ndarray of shape (n_folds, n_l1_ratios, n_cs) or dict
-        The score of each fold.
+        Score of each fold.
     coefs_paths_ : ndarray of shape (n_folds, n_l1_ratios, n_cs, n_classes, n_features + 1) or dict
-        The coefficients of each fold, the intercept last.
+        Coefficients of each fold, the intercept last.
     n_iter_ : ndarray of shape (n_folds, n_l1_ratios, n_cs) or (1, n_folds, n_cs)
-        The number of steps.
+        Number of iterations.
 
     Examples
     --------
@@ -130,54 +130,54 @@ class LogisticRegressionCV(LogisticDropIn):
         self.use_legacy_attributes = use_legacy_attributes
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, **params: Any) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`.
+        """Fit the model to a table.
 
         Parameters
         ----------
         X : table
-            The rows: a frame, an array, or a sparse matrix.
+            Rows: a data frame, an array, or a sparse matrix.
         y : array-like or str
-            The labels, or the name of their column.
+            Labels, or the name of their column.
         sample_weight : array-like, optional
-            The weight of each row.
+            Weight of each row.
         params : keyword arguments
-            What goes to the splitter, such as `groups`.
+            Passed to the splitter, such as `groups`.
         """
         refuse_gaps(X)
         self._warn_of_defaults()
-        Cs, shares = self._strengths(), self._shares()
-        for share in shares:
-            refuse_pairs(param_validation.one_of("solver", self.solver, SOLVERS), float(share), True, self.dual)
-        X, y = _apart(X, y)
-        self._prepare_rows(X, y, sample_weight)  # rows, labels and weights are refused as by any estimator
+        Cs, ratios = self._strengths(), self._shares()
+        for ratio in ratios:
+            refuse_pairs(param_validation.one_of("solver", self.solver, SOLVERS), float(ratio), True, self.dual)
+        X, y = _split_target(X, y)
+        self._prepare_rows(X, y, sample_weight)  # validates rows, labels and weights
         X, y = _selectable(X), _of_one_type(np.asarray(y).ravel())
         if self.solver == "liblinear" and len(np.unique(y)) > 2:
             raise ValueError("The 'liblinear' solver does not support multiclass classification.")
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         trials = [
-            [[self._trial(X, y, weight, train, test, C, share) for C in Cs] for share in shares]
+            [[self._trial(X, y, weight, train, test, C, ratio) for C in Cs] for ratio in ratios]
             for train, test in self._folds(X, y, params)
         ]
-        self._settle_trials(X, y, weight, np.asarray(Cs, np.float64), np.asarray(shares, np.float64), trials)
+        self._settle_trials(X, y, weight, np.asarray(Cs, np.float64), np.asarray(ratios, np.float64), trials)
         return self
 
     def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
-        """The score by `scoring`; `y` may be the name of the target column in `X`."""
-        X, y = _apart(X, y)
-        own = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._scorer()(self, X, y, **own)
+        """Score by `scoring`; `y` may be the name of the target column in `X`."""
+        X, y = _split_target(X, y)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._scorer()(self, X, y, **weights)
 
     def _warn_of_defaults(self) -> None:
         if self.l1_ratios is None and self.penalty == "deprecated":
             _warnings.warn("'l1_ratios=None' was deprecated; use l1_ratios=(0,)", FutureWarning)
-        told = {
+        messages = {
             "l1_ratios": "The default value for l1_ratios will change from None to (0.0,)",
             "scoring": "The default value of the parameter 'scoring' will change from accuracy to neg_log_loss",
             "use_legacy_attributes": "The default value of use_legacy_attributes will change from True to False",
         }
-        for name, message in told.items():
+        for name, message in messages.items():
             if isinstance(getattr(self, name), str) and getattr(self, name) == "warn":
-                _warnings.warn(f"{message}; set {name} to say which you mean", FutureWarning)
+                _warnings.warn(f"{message}; set {name} explicitly", FutureWarning)
 
     def _strengths(self) -> np.ndarray:
         if isinstance(self.Cs, (int, np.integer)):
@@ -191,10 +191,10 @@ class LogisticRegressionCV(LogisticDropIn):
             if self.penalty != "elasticnet":
                 return [1.0 if self.penalty == "l1" else 0.0]
             if self.l1_ratios is None or isinstance(self.l1_ratios, str):
-                raise ValueError("penalty='elasticnet' needs l1_ratios, shares of the l1 part from 0 to 1 (l1_ratio)")
+                raise ValueError("penalty='elasticnet' needs l1_ratios, values of l1_ratio between 0 and 1")
         if self.l1_ratios is None or isinstance(self.l1_ratios, str):
             return [0.0]
-        return [param_validation.number("l1_ratios", share, 0, 1) for share in np.asarray(self.l1_ratios).ravel().tolist()]
+        return [param_validation.number("l1_ratios", ratio, 0, 1) for ratio in np.asarray(self.l1_ratios).ravel().tolist()]
 
     def _folds(self, X: FrameLike, y: np.ndarray, params: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         from sklearn.model_selection import check_cv
@@ -224,12 +224,12 @@ class LogisticRegressionCV(LogisticDropIn):
         C: float,
         share: float,
     ) -> tuple[np.ndarray, float, int]:
-        """The coefficients without a fold, the score on it, and the number of steps."""
+        """Fit without a fold; returns the coefficients, the score on the fold, and the number of iterations."""
         model = self._one(C, share)
         model.fit(_rows_at(X, train), y[train], None if weight is None else weight[train])
-        _teach_classes(model, np.unique(y))
-        own = {} if weight is None else {"sample_weight": weight[test]}
-        score = _with_labels(self._scorer(), np.unique(y))(model, _rows_at(X, test), y[test], **own)
+        _add_classes(model, np.unique(y))
+        weights = {} if weight is None else {"sample_weight": weight[test]}
+        score = _with_labels(self._scorer(), np.unique(y))(model, _rows_at(X, test), y[test], **weights)
         coef = np.column_stack([model.coef_, model.intercept_]) if self.fit_intercept else model.coef_
         return _rows_of(coef, len(model.classes_)), float(score), int(model.n_iter_.max())
 
@@ -251,92 +251,92 @@ class LogisticRegressionCV(LogisticDropIn):
         self._tell(*chosen, paths, scores, steps)
 
     def _settle_model(self, model: LogisticRegression, mean: np.ndarray | None) -> None:
-        """Takes over the model that was fitted on all rows, its coefficients replaced by those of the folds, if given."""
-        learnt = model.model_
+        """Take over the model fitted to all rows; its coefficients are replaced by the mean over folds, if given."""
+        fitted = model.model_
         if mean is not None:
-            design, p = learnt.design, learnt.linear.weight.shape[1]
+            design, p = fitted.design, fitted.linear.weight.shape[1]
             intercept = mean[:, p] if self.fit_intercept else np.zeros(len(mean))
             weight, start = mean[:, :p] * design.scale, intercept + mean[:, : design.n_dense] @ design.centre
-            linear = msgspec.structs.replace(learnt.linear, weight=np.ascontiguousarray(weight), intercept=start)
-            learnt = msgspec.structs.replace(learnt, linear=linear)
-        self._set_fitted_state(model.schema_, FitResult(learnt, profile=model.profile_), hasattr(model, "feature_names_in_"))
+            linear = msgspec.structs.replace(fitted.linear, weight=np.ascontiguousarray(weight), intercept=start)
+            fitted = msgspec.structs.replace(fitted, linear=linear)
+        self._set_fitted_state(model.schema_, FitResult(fitted, profile=model.profile_), hasattr(model, "feature_names_in_"))
 
     def _tell(self, C: float, share: float, paths: np.ndarray, scores: np.ndarray, steps: np.ndarray) -> None:
-        """The attributes that scikit-learn has: arrays, or dicts by class as before."""
+        """Set scikit-learn's attributes: arrays, or dicts by class (legacy)."""
         if self.use_legacy_attributes is False:
             self.C_, self.l1_ratio_ = C, share
             self.coefs_paths_, self.scores_, self.n_iter_ = paths, scores, steps
             return
         keys = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        has_shares = self.l1_ratios is not None and not isinstance(self.l1_ratios, str)
-        cut = (lambda values: values) if has_shares else (lambda values: values[:, :, 0])
+        has_ratios = self.l1_ratios is not None and not isinstance(self.l1_ratios, str)
+        select = (lambda values: values) if has_ratios else (lambda values: values[:, :, 0])
         coefs = np.swapaxes(paths, 1, 2)  # [n_folds, n_cs, n_l1_ratios, n_classes, n_features + 1]
-        self.coefs_paths_ = {key: cut(coefs[:, :, :, k]) for k, key in enumerate(keys)}
-        self.scores_ = {key: cut(np.swapaxes(scores, 1, 2)) for key in keys}
-        self.n_iter_ = cut(np.swapaxes(steps, 1, 2))[None]
+        self.coefs_paths_ = {key: select(coefs[:, :, :, k]) for k, key in enumerate(keys)}
+        self.scores_ = {key: select(np.swapaxes(scores, 1, 2)) for key in keys}
+        self.n_iter_ = select(np.swapaxes(steps, 1, 2))[None]
         self.C_, self.l1_ratio_ = np.full(len(keys), C), np.full(len(keys), share)
 
 
-def _apart(X: FrameLike, y: TargetLike) -> tuple[FrameLike, TargetLike]:
-    """The rows without their target, and the target, where it is the name of a column."""
+def _split_target(X: FrameLike, y: TargetLike) -> tuple[FrameLike, TargetLike]:
+    """Split the target from the rows if it is the name of a column."""
     if not isinstance(y, str):
         return X, y
-    rest = [name for name in X.columns if name != y]
-    return X[rest], X[y]
+    inputs = [name for name in X.columns if name != y]
+    return X[inputs], X[y]
 
 
 def _selectable(X: FrameLike) -> FrameLike:
-    """The same rows in a form of which folds can be taken: a frame, an array, or a sparse matrix by rows."""
+    """Rows in a form from which folds can be selected: a frame, an array, or a CSR matrix."""
     if hasattr(X, "tocsr"):
         return X.tocsr()
     return X if hasattr(X, "columns") else np.asarray(X)
 
 
 def _rows_at(X: Any, index: np.ndarray) -> FrameLike:
-    """These rows of a frame, an array or a sparse matrix, in the same type."""
+    """Select rows of a frame, an array or a sparse matrix, in the same type."""
     if hasattr(X, "iloc"):
         return X.iloc[index]
     if not hasattr(X, "columns"):
         return X[index]
-    import narwhals as nw  # only for frames of other libraries than pandas
+    import narwhals as nw  # only for frames of libraries other than pandas
 
     return nw.from_native(X, eager_only=True)[index].to_native()
 
 
 def _of_one_type(y: np.ndarray) -> np.ndarray:
-    """Labels that are objects, but no strings, as what they are: splitters ask for their type."""
+    """Convert labels of dtype object that are not strings to their own dtype, which splitters inspect."""
     return np.array(y.tolist()) if y.dtype == object and not isinstance(y[0], str) else y
 
 
-def _teach_classes(model: LogisticRegression, classes: np.ndarray) -> None:
-    """Makes a model know all classes: one that was not among its rows has probability 0."""
+def _add_classes(model: LogisticRegression, classes: np.ndarray) -> None:
+    """Add classes to a model that were not among its training rows, with probability 0."""
     if len(model.classes_) == len(classes):
         return
     linear = model.model_.linear
     weight, start = linear.weight, linear.intercept
     if linear.link == "sigmoid":  # as two scores, the first 0
         weight, start = np.vstack([np.zeros_like(weight), weight]), np.append(0.0, start)
-    place = np.searchsorted(classes, model.classes_)
-    every, first = np.zeros((len(classes), weight.shape[1])), np.full(len(classes), LOG_ZERO)
-    every[place], first[place] = weight[: len(place)], start[: len(place)]
-    whole = msgspec.structs.replace(linear, weight=every, intercept=first, link="softmax")
+    index = np.searchsorted(classes, model.classes_)
+    all_weights, all_intercepts = np.zeros((len(classes), weight.shape[1])), np.full(len(classes), LOG_ZERO)
+    all_weights[index], all_intercepts[index] = weight[: len(index)], start[: len(index)]
+    extended = msgspec.structs.replace(linear, weight=all_weights, intercept=all_intercepts, link="softmax")
     target = msgspec.structs.replace(model.schema_.target, classes=tuple(classes.tolist()))
     schema = msgspec.structs.replace(model.schema_, target=target)
-    learnt = FitResult(LogisticModel(whole, np.zeros((0, 0)), model.model_.total))
-    model._set_fitted_state(schema, learnt, hasattr(model, "feature_names_in_"))
+    result = FitResult(LogisticModel(extended, np.zeros((0, 0)), model.model_.total))
+    model._set_fitted_state(schema, result, hasattr(model, "feature_names_in_"))
 
 
 def _with_labels(scorer: Any, classes: np.ndarray) -> Any:
-    """The scorer; one of probabilities is told all classes, since a fold may lack some."""
+    """Scorer that knows all classes, since a fold may lack some; only scorers of probabilities need it."""
     parameters = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     if not hasattr(scorer, "_kwargs") or "labels" not in parameters or "average" in parameters:
         return scorer
-    knowing = copy.copy(scorer)
-    one = {"pos_label": classes[-1]} if "pos_label" in parameters and len(classes) == 2 else {}
-    knowing._kwargs = {**scorer._kwargs, "labels": classes, **one}
-    return knowing
+    extended = copy.copy(scorer)
+    positive = {"pos_label": classes[-1]} if "pos_label" in parameters and len(classes) == 2 else {}
+    extended._kwargs = {**scorer._kwargs, "labels": classes, **positive}
+    return extended
 
 
 def _rows_of(coef: np.ndarray, n_classes: int) -> np.ndarray:
-    """One row of coefficients for two classes, else one for each."""
+    """One row of coefficients for two classes, else one per class."""
     return coef[1:] - coef[:1] if n_classes == 2 and len(coef) == 2 else coef

@@ -1,4 +1,4 @@
-"""The five naive Bayes classifiers of scikit-learn: its parameters, attributes and numbers, on our statistics."""
+"""Drop-ins for scikit-learn's five naive Bayes classifiers: same parameters, attributes and numbers."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from baytree.statistics.moments import Moments
 
 
 class _Bayes(IncrementalSklearnCompatible, BayesClassifier):
-    """What the five share."""
+    """Base of the five classifiers."""
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
-        """The logarithm of `predict_proba`, also where that is too small for a double."""
+        """Logarithm of `predict_proba`, exact even if the probability underflows. float64 [n_rows, n_classes]"""
         scores = self.predict_joint_log_proba(X)
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
 
 class GaussianNB(_Bayes, gaussian_nb.GaussianNB):
-    """scikit-learn's GaussianNB, with its floor of variances.
+    """scikit-learn's GaussianNB, including its variance smoothing.
 
     Parameters
     ----------
     priors : array-like of shape (n_classes,), optional
-        The probabilities of the classes, which add up to 1, instead of their shares in training.
+        Prior probabilities of the classes, summing to 1; by default their proportions in the training rows.
     var_smoothing : float, default=1e-9
-        The share of the largest variance of all columns that is added to every variance.
+        Proportion of the largest column variance that is added to every variance.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_prior_ : ndarray of shape (n_classes,)
-        The probability of each class.
+        Prior probability of each class.
     theta_ : ndarray of shape (n_classes, n_features)
-        The mean of each column in each class.
+        Mean of each column in each class.
     var_ : ndarray of shape (n_classes, n_features)
-        The raised variance of each column in each class.
+        Variance of each column in each class, after smoothing.
     epsilon_ : float
-        What was added to the variances.
+        Value added to the variances.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class GaussianNB(_Bayes, gaussian_nb.GaussianNB):
 
     @property
     def epsilon_(self) -> Any:
-        """What was added to the variances."""
+        """Value added to the variances."""
         moments = cast(Moments, self.seen_.statistics[0])
         return float(self.var_smoothing * moments.pooled().deviation()[0].max() ** 2)
 
@@ -80,17 +80,17 @@ class GaussianNB(_Bayes, gaussian_nb.GaussianNB):
 
 
 class _Counts(_Bayes, DiscreteNB):
-    """What the four classifiers of counts and codes share: α and given shares of the classes, checked as there."""
+    """Base of the four classifiers of counts and codes: α and class priors, validated as in scikit-learn."""
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        """Fit the model to a table."""
         with _naming_negative(type(self).__name__):
             return super().fit(X, y, sample_weight)
 
     def partial_fit(
         self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
-        """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
+        """Continue training: the same model as `fit` on all rows so far. The first call must name all classes."""
         with _naming_negative(type(self).__name__):
             return super().partial_fit(X, y, classes, sample_weight)
 
@@ -99,7 +99,7 @@ class _Counts(_Bayes, DiscreteNB):
         return Estimation(alpha=float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist()), class_alpha=0.0)
 
     def _check_alpha(self, n_features: int | None = None) -> Any:
-        """α as it counts: a number, or one for each column."""
+        """Effective α: a number, or one per column."""
         alpha = np.asarray(self.alpha, np.float64)
         n_features = getattr(self, "n_features_in_", None) if n_features is None else n_features
         if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
@@ -118,31 +118,31 @@ class _Counts(_Bayes, DiscreteNB):
 
 
 class BernoulliNB(_Counts, count_nb.BernoulliNB):
-    """scikit-learn's BernoulliNB: yes or no in every column.
+    """scikit-learn's BernoulliNB: binary columns.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        What is added to every count, or to that of each column.
+        Pseudo-count added to every count, or one pseudo-count per column.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     binarize : float or None, default=0.0
-        A value above this is a yes; None says that the values are 0 and 1 already.
+        Threshold above which a value counts as 1; None if the values are 0 and 1 already.
     fit_prior : bool, default=True
-        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+        Whether to estimate the class priors from the training rows; otherwise the prior is uniform.
     class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes, where they are known.
+        Known prior probabilities of the classes.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        The weight of a yes in each column and class.
+        Weight of the rows with value 1, by class and column.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        The log-probability of a yes in each column and class.
+        Log-probability of value 1, by class and column.
 
     Examples
     --------
@@ -168,29 +168,29 @@ class BernoulliNB(_Counts, count_nb.BernoulliNB):
 
 
 class MultinomialNB(_Counts, count_nb.MultinomialNB):
-    """scikit-learn's MultinomialNB: counts that share a row, such as words of a document.
+    """scikit-learn's MultinomialNB: counts per row, such as words of a document.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        What is added to every count, or to that of each column.
+        Pseudo-count added to every count, or one pseudo-count per column.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+        Whether to estimate the class priors from the training rows; otherwise the prior is uniform.
     class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes, where they are known.
+        Known prior probabilities of the classes.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        The weighted total of each column in each class.
+        Weighted total of each column in each class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        The log-share of each column in each class.
+        Log-probability of each column in each class.
 
     Examples
     --------
@@ -214,33 +214,33 @@ class MultinomialNB(_Counts, count_nb.MultinomialNB):
 
 
 class ComplementNB(_Counts, count_nb.ComplementNB):
-    """scikit-learn's ComplementNB: words weighed by how rare they are in all other classes.
+    """scikit-learn's ComplementNB: words weighted by how rare they are in all other classes.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        What is added to every count, or to that of each column.
+        Pseudo-count added to every count, or one pseudo-count per column.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     fit_prior : bool, default=True
-        As in `MultinomialNB`; it changes `class_log_prior_` alone.
+        As in `MultinomialNB`; it only affects `class_log_prior_`.
     class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes; they change `class_log_prior_` alone.
+        Prior probabilities of the classes; they only affect `class_log_prior_`.
     norm : bool, default=False
-        Whether the weights of a class are divided by their sum.
+        Whether to normalise the weights of each class by their sum.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        The weighted total of each column in each class.
+        Weighted total of each column in each class.
     feature_all_ : ndarray of shape (n_features,)
-        The weighted total of each column over all classes.
+        Weighted total of each column over all classes.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        The weight of each column in each class.
+        Weight of each column in each class.
 
     Examples
     --------
@@ -272,34 +272,34 @@ class ComplementNB(_Counts, count_nb.ComplementNB):
 class CategoricalNB(_Counts, discrete_nb.CategoricalNB):
     """scikit-learn's CategoricalNB: columns of codes 0, 1, 2, …
 
-    Numbers of arrays are cut to whole ones, as there; columns of a frame may also hold levels. A code that was never seen is
-    a missing value, where scikit-learn has no answer.
+    Numbers in arrays are truncated to whole numbers, as in scikit-learn; columns of a data frame may also hold levels. A
+    code that does not occur in training is a missing value, where scikit-learn raises an error.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        What is added to the count of every category.
+        Pseudo-count added to the count of every category.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+        Whether to estimate the class priors from the training rows; otherwise the prior is uniform.
     class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes, where they are known.
+        Known prior probabilities of the classes.
     min_categories : int or array-like of shape (n_features,), optional
-        The least number of categories of each column.
+        Minimum number of categories per column.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     n_categories_ : ndarray of shape (n_features,)
-        The number of categories of each column.
+        Number of categories of each column.
     category_count_ : list of ndarray of shape (n_classes, n_categories)
-        The weight of each category in each class, for each column.
+        Weight of each category in each class, for each column.
     feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
-        The log-probability of each category in each class, for each column.
+        Log-probability of each category in each class, for each column.
 
     Examples
     --------
@@ -324,34 +324,34 @@ class CategoricalNB(_Counts, discrete_nb.CategoricalNB):
         self.min_categories = min_categories
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        """Fit the model to a table."""
         return super().fit(_codes(X), y, sample_weight)
 
     def partial_fit(
         self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
-        """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
+        """Continue training: the same model as `fit` on all rows so far. The first call must name all classes."""
         return super().partial_fit(_codes(X), y, classes, sample_weight)
 
     def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
-        """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
+        """Predict the class of each row, the most probable one; with `reject`, None for rejected rows."""
         check_is_fitted(self, "model_")  # before the codes are checked
         return super().predict(_codes(X), reject=reject)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
-        """The probability of each class for each row, in the order of `classes_`."""
+        """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         check_is_fitted(self, "model_")
         return super().predict_proba(_codes(X))
 
     def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
-        """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
+        """Unnormalised log posterior log p(c) + Σ log p(x_j | c) of each class. float64 [n_rows, n_classes]"""
         check_is_fitted(self, "model_")
         return super().predict_joint_log_proba(_codes(X))
 
     def _filled(self, schema: Schema) -> Schema:
-        least = np.asarray(0 if self.min_categories is None else self.min_categories)
-        if least.shape not in ((), (len(schema),)):
-            raise ValueError(f"'min_categories' should have shape ({len(schema)},), not {least.shape}")
+        min_categories = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if min_categories.shape not in ((), (len(schema),)):
+            raise ValueError(f"'min_categories' should have shape ({len(schema)},), not {min_categories.shape}")
         return super()._filled(schema)
 
     def __sklearn_tags__(self) -> Any:
@@ -362,18 +362,18 @@ class CategoricalNB(_Counts, discrete_nb.CategoricalNB):
 
 @contextmanager
 def _naming_negative(name: str) -> Iterator[None]:
-    """Negative counts refused as scikit-learn does it, with the place as this library does it."""
-    beginning = "Negative values in data:"
+    """Convert errors about negative counts to scikit-learn's message, keeping the location that baytree names."""
+    prefix = "Negative values in data:"
     try:
         yield
     except ValueError as error:
-        if not str(error).startswith(beginning):
+        if not str(error).startswith(prefix):
             raise
-        raise ValueError(f"Negative values in data passed to {name} (input X):{str(error)[len(beginning) :]}") from None
+        raise ValueError(f"Negative values in data passed to {name} (input X):{str(error)[len(prefix) :]}") from None
 
 
 def _codes(X: FrameLike) -> FrameLike:
-    """Numbers of an array or a list of rows as whole numbers; anything else as it came."""
+    """Numbers of an array or a list of rows as int64; anything else unchanged."""
     values = np.asarray(X) if isinstance(X, (list, tuple)) else X
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu" or not np.isfinite(values).all():
         return X

@@ -1,4 +1,4 @@
-"""scikit-learn's decision trees: its parameters, attributes and arrays over the sorted search of this library."""
+"""Drop-ins for scikit-learn's decision trees: its parameters, attributes and arrays, with baytree's exact split search."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from baytree.tree.policy.policy import Criterion, Policy, Stopping
 
 
 class _DecisionTree(SklearnCompatible, TreeEstimator):
-    """What both trees share."""
+    """Base of both trees."""
 
     criterion: str
     splitter: str
@@ -50,82 +50,82 @@ class _DecisionTree(SklearnCompatible, TreeEstimator):
     n_outputs_ = 1
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, check_input: bool = True) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`.
+        """Fit the tree to a table.
 
         Parameters
         ----------
         X : table
-            The rows: a frame, an array, or a sparse matrix. Numbers are read as float32, as scikit-learn reads them.
+            Rows: a data frame, an array, or a sparse matrix. Numbers are rounded to float32, as in scikit-learn.
         y : array-like or str
-            The labels, or the name of their column.
+            Labels, or the name of their column.
         sample_weight : array-like or str, optional
-            The weight of each row.
+            Weight of each row.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake: rows are always checked.
+            Accepted for compatibility; rows are always checked.
         """
         return self._fit(_singles(X), _one_output(y), sample_weight)
 
     def predict(self, X: FrameLike, check_input: bool = True) -> np.ndarray:
-        """The class, or the number, of each row.
+        """Predict the class, or the expected value, of each row.
 
         Parameters
         ----------
         X : table
-            The rows.
+            Rows.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake.
+            Accepted for compatibility.
         """
         return self._predictor.predict(_singles(X))
 
     def apply(self, X: FrameLike, check_input: bool = True) -> np.ndarray:
-        """The leaf of each row, by its place in depth-first order: [n_rows].
+        """Leaf of each row, by its position in depth-first order. int64 [n_rows]
 
         Parameters
         ----------
         X : table
-            The rows.
+            Rows.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake.
+            Accepted for compatibility.
         """
         return places_in_order(self._tree)[routing.leaves(self._tree, self._encoded(_singles(X)))]
 
     def decision_path(self, X: FrameLike, check_input: bool = True) -> Any:
-        """Which nodes each row passes: a sparse matrix of 1 [n_rows, n_nodes].
+        """Indicator of the nodes on the path of each row. Sparse int64 [n_rows, n_nodes]
 
         Parameters
         ----------
         X : table
-            The rows.
+            Rows.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake.
+            Accepted for compatibility.
         """
         return ways(self._tree)[self.apply(X)]
 
     def get_depth(self) -> int:
-        """The number of tests on the longest way from the root to a leaf."""
+        """Number of tests on the longest path from the root to a leaf."""
         return self.depth_
 
     def get_n_leaves(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return self.n_leaves_
 
     def cost_complexity_pruning_path(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Any:
-        """The penalties `ccp_alphas` at which splits go, and the `impurities` of the leaves that are left.
+        """Penalties `ccp_alphas` at which splits are pruned, and total `impurities` of the remaining leaves.
 
         Parameters
         ----------
         X : table
-            The rows.
+            Rows.
         y : array-like or str
-            The labels, or the name of their column.
+            Labels, or the name of their column.
         sample_weight : array-like or str, optional
-            The weight of each row.
+            Weight of each row.
         """
         from sklearn.base import clone
         from sklearn.utils import Bunch
 
-        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
-        alphas, impurities = impurity_path(whole.model_)
+        full = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        alphas, impurities = impurity_path(full.model_)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     @property
@@ -140,12 +140,12 @@ class _DecisionTree(SklearnCompatible, TreeEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What each column's tests gained of the criterion, as shares of the whole: [n_features]."""
+        """Gain of each column's tests, as a proportion of the total. float64 [n_features]"""
         return super().feature_importances_
 
     @property
     def max_features_(self) -> int:
-        """How many columns a node may choose from."""
+        """Number of columns that a node may choose from."""
         return _most_features(self.max_features, len(self.schema_))
 
     def _checked_policy(self, schema: Schema) -> Policy:
@@ -155,22 +155,22 @@ class _DecisionTree(SklearnCompatible, TreeEstimator):
 
     def _impurity_tree(self, criterion: Criterion, schema: Schema, class_weight: ClassWeights) -> ImpurityTree:
         self._refuse()
-        most = _most_features(self.max_features, len(schema))
+        max_features = _most_features(self.max_features, len(schema))
         policy = Policy(criterion=criterion, stopping=self._stopping())
-        if most < len(schema):
-            policy = msgspec.structs.replace(policy, columns_per_node=most, seed=self._seed())
+        if max_features < len(schema):
+            policy = msgspec.structs.replace(policy, columns_per_node=max_features, seed=self._seed())
         return ImpurityTree(policy, self._sizes(), class_weight, param_validation.finite("ccp_alpha", self.ccp_alpha, 0))
 
     def _sizes(self) -> Sizes:
         number_of_rows("min_samples_leaf", self.min_samples_leaf, 1, 1)
         number_of_rows("min_samples_split", self.min_samples_split, 2, 1)
-        share = param_validation.number("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0, 0.5)
-        return Sizes(self.min_samples_split, self.min_samples_leaf, share)
+        min_fraction = param_validation.number("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0, 0.5)
+        return Sizes(self.min_samples_split, self.min_samples_leaf, min_fraction)
 
     def _stopping(self) -> Stopping:
         leaves = param_validation.whole_or_none("max_leaf_nodes", self.max_leaf_nodes, 2)
         depth = param_validation.whole_or_none("max_depth", self.max_depth, 1)
-        if leaves is not None:  # a deeper tree has more leaves
+        if leaves is not None:  # a tree with k leaves has depth k - 1 at most
             depth = leaves - 1 if depth is None else min(leaves - 1, depth)
         gain = param_validation.finite("min_impurity_decrease", self.min_impurity_decrease, 0)
         return Stopping(max_depth=depth, max_leaves=leaves, min_gain=gain, takes_no_gain=True)
@@ -191,48 +191,48 @@ class _DecisionTree(SklearnCompatible, TreeEstimator):
 class DecisionTreeClassifier(_DecisionTree, Classifier):
     """scikit-learn's DecisionTreeClassifier.
 
-    Ties between columns, which scikit-learn decides by chance, go to the earlier column and the lower cut. Columns of levels
-    are split into two groups of levels; such a tree has no `tree_`.
+    Ties between columns, which scikit-learn breaks at random, go to the earlier column and the lower threshold. Nominal
+    columns are split into two groups of levels; such a tree has no `tree_`.
 
     Parameters
     ----------
     criterion : {'gini', 'entropy', 'log_loss'}, default='gini'
-        What a split is to improve.
+        Impurity measure that a split must reduce.
     splitter : {'best'}, default='best'
-        The best split of all; 'random' is refused.
+        Only the best split; 'random' raises an error.
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     min_samples_split : int or float, default=2
-        A node of fewer rows, or of a smaller share of them, is not split.
+        Minimum number of rows, or fraction of the training rows, of a node that may be split.
     min_samples_leaf : int or float, default=1
-        A branch holds at least this many rows, or this share of them.
+        Minimum number of rows, or fraction of the training rows, of a branch.
     min_weight_fraction_leaf : float, default=0.0
-        A branch holds at least this share of the weight.
+        Minimum fraction of the total weight of a branch.
     max_features : int, float, {'sqrt', 'log2'} or None, default=None
-        How many columns a node may choose from, drawn among those that could split it.
+        Number of columns that a node may choose from, drawn at random from those that could split it.
     random_state : int, RandomState or None, default=None
-        The seed of that draw; nothing else is left to chance. The draws are not scikit-learn's.
+        Seed for drawing these columns; everything else is deterministic. The draws differ from scikit-learn's.
     max_leaf_nodes : int, optional
-        The splits of largest gain come first, until there are so many leaves.
+        Maximum number of leaves; the tree then grows best-first, by gain. No limit by default.
     min_impurity_decrease : float, default=0.0
-        The least that a split must gain of the criterion, per unit of the table's weight.
+        Minimum gain of a split (decrease of the criterion), per unit of the total weight.
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts for.
+        Weight of the rows of each class.
     ccp_alpha : float, default=0.0
-        The penalty per leaf: splits that are not worth more are pruned.
+        Complexity penalty per leaf: splits that are worth no more are pruned.
     monotonic_cst : None, default=None
-        Refused unless None.
+        Not supported: must be None.
 
     Attributes
     ----------
     tree_ : sklearn.tree._tree.Tree
         scikit-learn's own arrays of the nodes.
     n_classes_ : int
-        The number of classes.
+        Number of classes.
     n_outputs_ : int
-        1.
+        Number of outputs, always 1.
     max_features_ : int
-        How many columns a node may choose from.
+        Number of columns that a node may choose from.
 
     Examples
     --------
@@ -275,30 +275,30 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
 
     @property
     def n_classes_(self) -> int:
-        """The number of classes."""
+        """Number of classes."""
         return len(self.classes_)
 
     def predict(self, X: FrameLike, check_input: bool = True, *, reject: RejectLike = None) -> np.ndarray:
-        """The class of each row; with `reject`, None where none is worth giving.
+        """Predict the class of each row; with `reject`, None for rejected rows.
 
         Parameters
         ----------
         X : table
-            The rows.
+            Rows.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake.
+            Accepted for compatibility.
         """
         return Classifier.predict(self, _singles(X), reject=reject)
 
     def predict_proba(self, X: FrameLike, check_input: bool = True) -> np.ndarray:
-        """The share of each class in the leaf of each row.
+        """Proportion of each class in the leaf of each row. float64 [n_rows, n_classes]
 
         Parameters
         ----------
         X : table
-            The rows.
+            Rows.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake.
+            Accepted for compatibility.
         """
         return self._predictor.predict_proba(_singles(X))
 
@@ -314,38 +314,39 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     Parameters
     ----------
     criterion : {'squared_error'}, default='squared_error'
-        What a split is to improve; 'friedman_mse' is the same and deprecated, 'absolute_error' and 'poisson' are refused.
+        Impurity measure that a split must reduce. 'friedman_mse' is a deprecated alias; 'absolute_error' and 'poisson'
+        raise an error.
     splitter : {'best'}, default='best'
-        The best split of all; 'random' is refused.
+        Only the best split; 'random' raises an error.
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     min_samples_split : int or float, default=2
-        A node of fewer rows, or of a smaller share of them, is not split.
+        Minimum number of rows, or fraction of the training rows, of a node that may be split.
     min_samples_leaf : int or float, default=1
-        A branch holds at least this many rows, or this share of them.
+        Minimum number of rows, or fraction of the training rows, of a branch.
     min_weight_fraction_leaf : float, default=0.0
-        A branch holds at least this share of the weight.
+        Minimum fraction of the total weight of a branch.
     max_features : int, float, {'sqrt', 'log2'} or None, default=None
-        How many columns a node may choose from, drawn among those that could split it.
+        Number of columns that a node may choose from, drawn at random from those that could split it.
     random_state : int, RandomState or None, default=None
-        The seed of that draw; nothing else is left to chance. The draws are not scikit-learn's.
+        Seed for drawing these columns; everything else is deterministic. The draws differ from scikit-learn's.
     max_leaf_nodes : int, optional
-        The splits of largest gain come first, until there are so many leaves.
+        Maximum number of leaves; the tree then grows best-first, by gain. No limit by default.
     min_impurity_decrease : float, default=0.0
-        The least that a split must gain of the criterion, per unit of the table's weight.
+        Minimum gain of a split (decrease of the criterion), per unit of the total weight.
     ccp_alpha : float, default=0.0
-        The penalty per leaf: splits that are not worth more are pruned.
+        Complexity penalty per leaf: splits that are worth no more are pruned.
     monotonic_cst : None, default=None
-        Refused unless None.
+        Not supported: must be None.
 
     Attributes
     ----------
     tree_ : sklearn.tree._tree.Tree
         scikit-learn's own arrays of the nodes.
     n_outputs_ : int
-        1.
+        Number of outputs, always 1.
     max_features_ : int
-        How many columns a node may choose from.
+        Number of columns that a node may choose from.
 
     Examples
     --------
@@ -392,14 +393,14 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         return self._impurity_tree(Criterion.SSE, schema, ClassWeights())
 
 
-# `plot_tree`, `export_text` and SHAP ask for an instance of scikit-learn's classes, and read `tree_` alone.
+# `plot_tree`, `export_text` and SHAP check for instances of scikit-learn's classes, and only read `tree_`.
 theirs.DecisionTreeClassifier.register(DecisionTreeClassifier)
 
 theirs.DecisionTreeRegressor.register(DecisionTreeRegressor)
 
 
 def _singles(X: FrameLike) -> FrameLike:
-    """Numbers of an array, a list of rows or a sparse matrix as float32, as scikit-learn reads them; frames as they came."""
+    """Numbers of an array, a list of rows or a sparse matrix as float32, as in scikit-learn; frames unchanged."""
     values: Any = np.asarray(X) if isinstance(X, (list, tuple)) else X
     if not hasattr(values, "dtype") or not hasattr(values, "ndim") or values.ndim != 2 or values.dtype.kind not in "fiub":
         return X
@@ -421,7 +422,7 @@ def _one_output(y: TargetLike) -> TargetLike:
     shape = getattr(y, "shape", None) or (np.shape(y) if isinstance(y, (list, tuple)) else ())
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(f"y has {shape[1]} columns: multi-output is not supported; fit a tree for each")
-    return np.asarray(y) if len(shape) == 2 else y  # a column is made flat, with a warning, where labels are read
+    return np.asarray(y) if len(shape) == 2 else y  # a single column is flattened, with a warning, when labels are read
 
 
 def _most_features(given: Any, n: int) -> int:

@@ -1,8 +1,7 @@
-"""Numbers into bins: the cut that tells most about the classes, the cuts that pay for themselves, or equal shares.
+"""Cut points of numeric columns (information gain, minimum description length, quantiles), entropy and chi-square.
 
-A bin is closed above: x ≤ cut goes low. Only known values are looked at; a missing value stays missing.
-
-What a table of counts tells: entropies, and whether rows and columns are independent.
+Bins are closed above: a value equal to a cut point belongs to the lower bin. Missing values are ignored when cut points are
+chosen and get the code −1. The MDL search is that of Fayyad and Irani (1993).
 """
 
 from __future__ import annotations
@@ -17,65 +16,65 @@ QUANTILE_BINS = 10
 
 
 def best_cut(values: np.ndarray, label: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
-    """The one cut with the largest information gain over every place between two different values; none where none gains.
+    """Cut point with the largest information gain over all midpoints of distinct values, [1] or [0] if none gains.
 
-    `times` says how often each row comes; None is once.
+    `times` is the number of times each row counts; None means once.
 
     >>> best_cut(np.array([1.0, 2.0, 8.0, np.nan]), np.array([0, 0, 1, 1], np.int32), 2)
     array([5.])
     """
     values, order = _sorted(values)
-    position, *_ = _core.best_entropy_cut(values, order, label, *_counted(times, order), n_classes)
-    return _between(values, order, np.array([position] if position else [], np.int64))
+    position, *_ = _core.best_entropy_cut(values, order, label, *_multiplicities(times, order), n_classes)
+    return _midpoints(values, order, np.array([position] if position else [], np.int64))
 
 
 def mdl_cuts(values: np.ndarray, label: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
-    """The cuts that Fayyad and Irani (1993) accept: each gains more bits than its own description costs.
+    """Cut points accepted by Fayyad and Irani (1993): each gains more bits than its own description costs.
 
-    `times` says how often each row comes; None is once.
+    `times` is the number of times each row counts; None means once.
 
     >>> mdl_cuts(np.repeat([1.0, 2.0, 3.0], 30), np.repeat(np.array([0, 1, 0], np.int32), 30), 2)
     array([1.5, 2.5])
     """
     values, order = _sorted(values)
-    positions = _core.mdl_cuts(values, order, label, *_counted(times, order), n_classes)
-    return _between(values, order, positions)
+    positions = _core.mdl_cuts(values, order, label, *_multiplicities(times, order), n_classes)
+    return _midpoints(values, order, positions)
 
 
 def mdl_cuts_of_weights(value: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The cuts of ascending values with weights [n_values, n_classes] that shorten the description of the classes.
+    """Cut points of ascending values with weights [n_values, n_classes], by minimum description length.
 
-    The same search as `mdl_cuts`, on what a statistic keeps of the rows: each weight is a row.
+    The same search as `mdl_cuts`, from a statistic instead of rows.
 
     >>> mdl_cuts_of_weights(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist()
     [9.5]
     """
-    place, label = np.nonzero(weight)  # value by value, so ascending
-    values, order = value[place], np.arange(len(place))
+    index, label = np.nonzero(weight)  # in order of value, so ascending
+    values, order = value[index], np.arange(len(index))
     if not len(values):
         return np.empty(0)
-    positions = _core.mdl_cuts(values, order, label.astype(np.int32), weight[place, label], _UNUSED, weight.shape[1])
-    return _between(values, order, positions)
+    positions = _core.mdl_cuts(values, order, label.astype(np.int32), weight[index, label], _UNUSED, weight.shape[1])
+    return _midpoints(values, order, positions)
 
 
 def quantile_cuts(values: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
-    """The upper edges of bins of similar weight, but for the last: each a value that occurs; few values are a bin each.
+    """Upper edges of bins of similar weight, without the last; each is an observed value, few values get a bin each.
 
     >>> quantile_cuts(np.arange(8.0), np.ones(8), 4), quantile_cuts(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
     (array([1., 3., 5.]), array([2.]))
     """
     known = ~np.isnan(values)
-    distinct, place = np.unique(values[known], return_inverse=True)
-    return cuts_of_counts(distinct, np.bincount(place, weight[known], len(distinct)), n_bins)
+    distinct, index = np.unique(values[known], return_inverse=True)
+    return cuts_of_counts(distinct, np.bincount(index, weight[known], len(distinct)), n_bins)
 
 
 def cuts_of_counts(value: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
-    """The same, of ascending values and the weight of each."""
+    """Quantile cut points from ascending values and the weight of each; see `quantile_cuts`."""
     if len(value) <= n_bins:
         return value[:-1] + 0.0
-    reached = np.cumsum(weight)
-    goal = reached[-1] * np.arange(1, n_bins) / n_bins
-    last = np.searchsorted(reached, goal * (1 - 1e-12))  # ascending, as the goals are
+    cumulative = np.cumsum(weight)
+    goal = cumulative[-1] * np.arange(1, n_bins) / n_bins
+    last = np.searchsorted(cumulative, goal * (1 - 1e-12))  # ascending, like the goals
     last = last[last < len(value) - 1]
     is_new = np.ones(len(last), bool)
     np.not_equal(last[1:], last[:-1], out=is_new[1:])
@@ -83,7 +82,7 @@ def cuts_of_counts(value: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE
 
 
 def bin_codes(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """The bin of each value, −1 where it is missing: int32 [n_rows].
+    """Bin of each value, −1 if it is missing: int32 [n_rows].
 
     >>> bin_codes(np.array([0.5, 1.0, 7.0, np.nan]), np.array([1.0, 5.0]))
     array([ 0,  0,  2, -1], dtype=int32)
@@ -93,51 +92,51 @@ def bin_codes(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return bins.view(np.int32) - 1
 
 
-_UNUSED = np.empty(0)  # weights where each row counts once; logarithms of counts where it does not
+_UNUSED = np.empty(0)  # placeholder for row weights, or for the table of n log₂ n if rows are weighted
 
 
-def _counted(times: np.ndarray | None, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How often each row comes, and n log₂ n of every count that may occur."""
+def _multiplicities(times: np.ndarray | None, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multiplicity of each row, and n log₂ n of every possible count."""
     if times is None:
         return _UNUSED, _entropies(len(order))
     return np.ascontiguousarray(times, np.float64), _entropies(int(times[order].sum()))
 
 
 def _sorted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values side by side, and the rows in the order of their known values."""
+    """Contiguous values, and the rows in ascending order of their known values."""
     values = np.ascontiguousarray(values)
-    order = np.argsort(values)  # NaN last
+    order = np.argsort(values)  # NaN sorts last
     return values, order[: len(values) - int(np.isnan(values).sum())]
 
 
 @lru_cache(maxsize=2)
 def _entropies(n_rows: int) -> np.ndarray:
-    """n log₂ n for every count that may occur."""
+    """n log₂ n for every count up to n_rows."""
     counts = np.arange(n_rows + 1, dtype=np.float64)
     counts[1:] *= np.log2(counts[1:])
     return counts
 
 
-def _between(values: np.ndarray, order: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """The midpoints below these positions of the sorted values; never as high as the value above."""
+def _midpoints(values: np.ndarray, order: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Midpoints below these positions of the sorted values, always strictly below the upper value."""
     low, high = values[order[positions - 1]], values[order[positions]]
     middle = low + (high - low) / 2
     return np.where(middle < high, middle, low)
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """H in bits of distributions given by weights, over the last axis; 0 where all weights are.
+    """Entropy in bits of distributions given by weights, over the last axis; 0 if all weights are 0.
 
     >>> entropy(np.array([9.0, 5.0])).round(3)
     np.float64(0.94)
     """
     total = weights.sum(axis=-1, keepdims=True)
-    share = weights / np.maximum(total, 1e-300)
-    return -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=-1)
+    proportion = weights / np.maximum(total, 1e-300)
+    return -(proportion * np.log2(np.where(proportion > 0, proportion, 1.0))).sum(axis=-1)
 
 
 def chi_square(counts: np.ndarray) -> tuple[float, int]:
-    """Pearson's statistic of a table [n_levels, n_classes] and its degrees of freedom; empty rows and columns do not count.
+    """Pearson's chi-square of a table [n_levels, n_classes] and its degrees of freedom, without empty rows and columns.
 
     >>> chi_square(np.array([[10.0, 20.0], [20.0, 10.0]]))[0].__round__(3)
     6.667
@@ -151,7 +150,7 @@ def chi_square(counts: np.ndarray) -> tuple[float, int]:
 
 
 def chi_square_tail(statistic: float, degrees: int) -> float:
-    """The chance of a statistic at least as large where rows and columns are independent; 1 without degrees of freedom."""
+    """p-value of a chi-square statistic; 1 without degrees of freedom."""
     if degrees < 1:
         return 1.0
     return float(np.exp(_core.chi2_log_tail(np.array([statistic]), np.array([float(degrees)]))[0]))

@@ -1,7 +1,4 @@
-"""A few numbers of each row, or of some rows, in the order of the rows, whatever the order in which parts are added.
-
-The largest of numbers: that of the whole is the largest of the parts'.
-"""
+"""Per-row arrays and maxima of a partition, additive in any order of the parts."""
 
 from __future__ import annotations
 
@@ -12,17 +9,17 @@ import numpy as np
 
 
 class RowArrays(msgspec.Struct, frozen=True, dict=True):
-    """Arrays whose first axis is rows, by the number of rows that come before each part.
+    """Per-row arrays, stored with the number of rows before each part.
 
-    Engines may add up the answers of neighbouring workers first, which hold any parts. So a part carries its place, and the
-    sum is the same in any order.
+    Adding two concatenates the parts. Since each part carries its position, engines may add the results of workers in any
+    order.
     """
 
     parts: tuple[tuple[int, tuple[np.ndarray, ...]], ...]
 
     @classmethod
     def of(cls, first: int, *arrays: np.ndarray) -> RowArrays:
-        """These arrays of a part whose rows come after `first` others."""
+        """Arrays of a part that has `first` rows before it."""
         return cls(((first, arrays),))
 
     def __add__(self, other: RowArrays) -> RowArrays:
@@ -30,13 +27,13 @@ class RowArrays(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays of all parts, in the order of their rows."""
+        """Concatenated arrays of all parts, in row order."""
         ordered = [arrays for _, arrays in sorted(self.parts, key=lambda part: part[0])]
         return tuple(np.concatenate(pieces) for pieces in zip(*ordered, strict=True))
 
 
 def every_nth(step: int, first: int, n_rows: int) -> slice:
-    """Of n rows that come after `first` others, one in every few of all rows, wherever parts begin.
+    """Slice of the rows of a part that are multiples of `step` in the whole table; `first` rows come before the part.
 
     >>> [list(range(10))[5:][every_nth(3, 5, 5)], list(range(10))[:5][every_nth(3, 0, 5)]]
     [[6, 9], [0, 3]]
@@ -45,7 +42,7 @@ def every_nth(step: int, first: int, n_rows: int) -> slice:
 
 
 class Maximum(msgspec.Struct, frozen=True):
-    """The largest number of each kind. It adds up, but nothing can be taken away again."""
+    """Element-wise maximum. Additive, but not subtractable."""
 
     value: np.ndarray  # float64
 

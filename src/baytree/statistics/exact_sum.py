@@ -1,7 +1,8 @@
-"""Statistics: values made from rows. Those of parts add up to those of the whole, and can be taken away again.
+"""Exact sums of doubles: a statistic whose value does not depend on order, partitioning or threads.
 
-Every field is an array, a statistic or a tuple of them. All rest on `ExactSum`: sums of doubles without rounding,
-so neither the order of rows, nor the boundaries of parts, nor the number of threads can change one bit of a model.
+Numbers are stored as arrays of 32-bit limbs in a fixed-point format that covers the range of doubles (a superaccumulator;
+Kulisch 1981). Every statistic is an array, a statistic or a tuple of them, and rests on `ExactSum`, so not one bit of a
+model depends on the order of the rows, the boundaries of parts or the number of threads.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ import numpy as np
 from baytree import _core
 from baytree.parallel.threads import free
 
-BITS = 32  # of a limb
+BITS = 32  # per limb
 
 _MASK = (1 << BITS) - 1
 
-_MANY = 1 << 15  # limbs that are worth threads
+_MANY = 1 << 15  # limbs; fewer are not worth several threads
 
-_UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numeric/exact_sum.hpp
+_UNIT = 101  # index of the limb with weight 1: limb k has weight 2^(32 (k - 101)), as in src/core/numeric/exact_sum.hpp
 
 
 class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An array of exact numbers in base 2^32: the limb at `low` first, the last limb signed.
+    """Array of exact numbers in base 2^32: lowest limb first, starting at index `low`; the last limb is signed.
 
-    The window of limbs is always the smallest one, so equal sums are equal arrays.
+    The window of limbs is always minimal, so equal sums are equal arrays.
 
     >>> a = ExactSum.of(np.array([0.1, 1e300])); b = ExactSum.of(np.array([0.2, 1.0]))
     >>> ((a + b) - b) == a
@@ -39,13 +40,13 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.limbs.dtype != np.int64 or self.limbs.ndim < 1 or self.limbs.shape[-1] < 1:
-            raise ValueError("the limbs of an exact sum are 64-bit integers, at least one per number")
+            raise ValueError("the limbs of an exact sum must be 64-bit integers, at least one per number")
         if not 0 <= self.low <= self.low + self.limbs.shape[-1] <= 256:
-            raise ValueError("an exact sum lies outside the range of doubles")
+            raise ValueError("an exact sum is outside the range of doubles")
 
     @classmethod
     def of(cls, values: np.ndarray) -> Self:
-        """The exact numbers equal to these doubles or integers."""
+        """Exact numbers equal to these doubles or integers."""
         values = np.asarray(values)
         if values.dtype.kind in "iu":
             if values.size and _is_digit(values):
@@ -56,9 +57,9 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         position = exponent.astype(np.int64) - 53 + BITS * _UNIT  # of the lowest bit, counted from limb 0
         limbs = np.zeros((*values.shape, 256), np.int64)
         # two halves of 26 and 27 bits, so that a shift within a limb stays inside 64 bits
-        for half, place in ((integer & ((1 << 26) - 1), position), (integer >> 26, position + 26)):
-            limb = (place // BITS)[..., None]
-            shifted = (half << (place % BITS))[..., None]
+        for half, bit in ((integer & ((1 << 26) - 1), position), (integer >> 26, position + 26)):
+            limb = (bit // BITS)[..., None]
+            shifted = (half << (bit % BITS))[..., None]
             np.put_along_axis(limbs, limb, np.take_along_axis(limbs, limb, -1) + shifted, -1)
         return cls.normalized(limbs, 0)
 
@@ -69,8 +70,8 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def normalized(cls, limbs: np.ndarray, low: int) -> Self:
-        """The canonical form of limbs of any size below 2^62."""
-        if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # a short way for counts: nothing to carry
+        """Canonical form of limbs of any size below 2^62."""
+        if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # shortcut for counts: there is nothing to carry
             return cls(limbs, low)
         n_threads = free() if limbs.size >= _MANY else 1
         cells, low = _core.carried(np.ascontiguousarray(limbs).reshape(-1, limbs.shape[-1]), low, n_threads)
@@ -78,12 +79,12 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def cells(self) -> np.ndarray:
-        """The limbs of all numbers, one after another: int64 [n_numbers, width]."""
+        """Limbs of all numbers: int64 [n_numbers, width]."""
         return np.ascontiguousarray(self.limbs.reshape(-1, self.limbs.shape[-1]))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array of numbers."""
+        """Shape of the array of numbers."""
         return self.limbs.shape[:-1]
 
     def __add__(self, other: Self) -> Self:
@@ -95,7 +96,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return type(self).normalized(left - right, low)
 
     def scale(self, factor: int) -> Self:
-        """The numbers times a whole one below 2^29."""
+        """Numbers times an integer below 2^29."""
         return type(self).normalized(self.limbs * factor, self.low)
 
     def __eq__(self, other: object) -> bool:
@@ -105,7 +106,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hash((self.low, self.limbs.tobytes()))
 
     def integers(self) -> list[int]:
-        """The numbers, flattened, as Python integers in units of 2^(32 (low − 101))."""
+        """Numbers, flattened, as Python integers in units of 2^(32 (low − 101))."""
         flat = self.cells
         body = flat[:, :-1].astype("<u4")
         top = flat[:, -1].tolist()
@@ -115,25 +116,25 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)]
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raises an error unless the numbers have this shape and every limb is a digit."""
+        """Raise ValueError unless the numbers have this shape and every limb is in range."""
         if self.shape != shape:
-            raise ValueError(f"exact sums of shape {self.shape} stand where {shape} is due")
+            raise ValueError(f"exact sums have shape {self.shape} instead of {shape}")
         digits, top = self.limbs[..., :-1], self.limbs[..., -1]
         if (digits < 0).any() or (digits > _MASK).any() or (np.abs(top) > 1 << (BITS - 1)).any():
             raise ValueError("the limbs of an exact sum are out of range")
 
     @property
     def exponent(self) -> int:
-        """The power of two that is the unit of `integers`."""
+        """Power of two that is the unit of `integers`."""
         return BITS * (self.low - _UNIT)
 
     def rounded(self, exponent: int = 0) -> np.ndarray:
-        """The numbers times 2^−exponent as doubles: exact below 2^53, else the nearest but for the last bit."""
+        """Numbers times 2^−exponent as doubles: exact below 2^53, otherwise correct up to the last bit."""
         width = self.limbs.shape[-1]
-        if width == 1:  # counts, mostly in units of 1
+        if width == 1:  # counts, usually in units of 1
             unit = self.exponent - exponent
             return np.ldexp(self.limbs[..., 0], unit) if unit else self.limbs[..., 0].astype(np.float64)
-        if width > 30:  # too wide for doubles in between: by whole numbers
+        if width > 30:  # too wide for intermediate doubles: use integers
             values = [quotient(n, 1, self.exponent - exponent) for n in self.integers()]
             return np.array(values).reshape(self.shape)
         value = np.zeros(self.shape)
@@ -143,15 +144,15 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def magnitude(self) -> int:
-        """A power of two that no number reaches."""
+        """Exponent of a power of two that exceeds all numbers in magnitude."""
         return BITS * (self.low + self.limbs.shape[-1] - _UNIT)
 
     def summed(self) -> Self:
-        """The sum over the first axis, which stays with length 1."""
+        """Sum over the first axis, which is kept with length 1."""
         return type(self).normalized(self.limbs.sum(axis=0, keepdims=True), self.low)
 
     def take(self, index: np.ndarray, axis: int = 0) -> Self:
-        """The numbers at these places along an axis; −1 gives zero."""
+        """Numbers at these indices along an axis; index −1 gives zero."""
         index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)
         taken = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
         taken[index >= 0] = limbs[index[index >= 0]]
@@ -159,13 +160,13 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:
-    """The numbers as doubles times 2^−exponent: weights near the end of the doubles are brought back."""
+    """Numbers as doubles times 2^−exponent, where the exponent is positive only if weights are near the largest double."""
     exponent = max(0, cells.magnitude - 900)
     return cells.rounded(exponent), exponent
 
 
 def times_limbs(statistic: Any, limbs: int) -> Any:
-    """The same statistic had every weight been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
+    """Statistic with every weight multiplied by 2^(32 · limbs); all sums are linear in the weights."""
     if isinstance(statistic, ExactSum):
         return ExactSum(statistic.limbs, statistic.low + limbs) if statistic.limbs.any() else statistic
     if isinstance(statistic, tuple):
@@ -177,10 +178,10 @@ def times_limbs(statistic: Any, limbs: int) -> Any:
 
 
 def is_of_rows(statistic: object) -> bool:
-    """Whether any rows could have this statistic. What is left is none once rows are taken away that were never in it."""
-    if isinstance(statistic, ExactSum):  # of weights, or of weighted numbers that are not negative
+    """Whether any rows could have this statistic. False after subtracting rows that were never added."""
+    if isinstance(statistic, ExactSum):  # of weights, or of weighted non-negative numbers
         return not (statistic.limbs[..., -1] < 0).any()
-    if hasattr(statistic, "is_of_rows"):  # it knows better than its fields do
+    if hasattr(statistic, "is_of_rows"):  # statistics with signed sums have their own rule
         return statistic.is_of_rows()
     if isinstance(statistic, tuple):
         return all(is_of_rows(part) for part in statistic)
@@ -190,19 +191,19 @@ def is_of_rows(statistic: object) -> bool:
 
 
 def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> ExactSum:
-    """The sum of the numbers of all parts that fall to each place, along the first axis."""
+    """Sum of the numbers of all parts by target index along the first axis: exact [n_places, ...]."""
     low = min(part.low for part, _ in parts)
     high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
     limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
-    width = int(np.prod(limbs.shape[1:]))  # told, since of no places it could not be found
+    width = int(np.prod(limbs.shape[1:]))  # explicit, since it cannot be inferred for zero places
     totals = limbs.reshape(n_places, width)
-    for part, place in parts:
-        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), width))
+    for part, index in parts:
+        _core.add_at_places(totals, index, _window(part, low, high).reshape(len(index), width))
     return ExactSum.normalized(limbs, low)
 
 
 def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:
-    """Exact sums side by side along an axis."""
+    """Concatenate exact sums along an axis."""
     low = min(part.low for part in sums)
     high = max(part.low + part.limbs.shape[-1] for part in sums)
     windows = [_window(part, low, high + 1) for part in sums]
@@ -210,7 +211,7 @@ def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:
 
 
 def quotient(numerator: int, denominator: int, exponent: int) -> float:
-    """numerator / denominator · 2^exponent, correctly rounded."""
+    """numerator / denominator · 2^exponent, correctly rounded; NaN if the denominator is 0."""
     if not denominator:
         return float("nan")
     try:
@@ -237,7 +238,7 @@ def _window(part: ExactSum, low: int, high: int) -> np.ndarray:
 
 
 def _trimmed(limbs: np.ndarray, low: int) -> tuple[np.ndarray, int]:
-    """The smallest window: zero limbs below and mere extensions of the sign above are cut off."""
+    """Minimal window: removes zero limbs below and sign extensions above."""
     if not limbs.any():
         return np.zeros((*limbs.shape[:-1], 1), np.int64), _UNIT
     while limbs.shape[-1] > 1:

@@ -1,4 +1,4 @@
-"""Weight, sum and sum of squares of columns in classes, exactly, and the means and deviations that follow."""
+"""Exact weight, sum and sum of squares of columns per class, and the means and standard deviations derived from them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from baytree import _core
 from baytree.parallel.threads import free
 from baytree.statistics.exact_sum import BITS, ExactSum, joined, quotient
 
-_MANY = 1 << 12  # columns or cells that are worth a thread of their own
+_MIN_PARALLEL_SIZE = 1 << 12  # columns or cells; fewer are not worth several threads
 
 
 class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="moments", dict=True):
-    """Weight, sum and sum of squares of the known values of columns in classes, exactly."""
+    """Exact weight, sum and sum of squares of the known values of columns in classes."""
 
     weight: ExactSum  # [n_classes, n_columns]
     total: ExactSum  # [n_classes, n_columns]
@@ -25,14 +25,14 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
 
     @classmethod
     def of(cls, values: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
-        """Moments of a matrix [n_rows, n_columns], wherever its values lie in memory."""
+        """Moments of a matrix [n_rows, n_columns] of any memory layout."""
         unit = np.empty(0) if weight is None else np.ascontiguousarray(weight)
         parts = _core.moments(values, np.ascontiguousarray(label), unit, n_classes, _threads(values.shape[1]))
         return cls(*(_table(part, n_classes, values.shape[1]) for part in parts))
 
     @classmethod
     def of_columns(cls, columns: Sequence[np.ndarray], label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
-        """Moments of columns of doubles, each of which lies together."""
+        """Moments of separate contiguous columns of doubles."""
         unit = np.empty(0) if weight is None else np.ascontiguousarray(weight)
         threads = _threads(len(columns))
         parts = _core.moments_of_columns(list(columns), np.ascontiguousarray(label), unit, n_classes, threads)
@@ -40,14 +40,14 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The moments of all columns of several matrices, side by side."""
+        """Moments of several matrices side by side."""
         if len(parts) == 1:
             return parts[0]
         fields = zip(*((part.weight, part.total, part.square) for part in parts), strict=True)
         return cls(*(joined(field, 1) for field in fields))
 
     def pooled(self) -> Self:
-        """The moments over all classes: [1, n_columns]."""
+        """Moments over all classes: [1, n_columns]."""
         return type(self)(self.weight.summed(), self.total.summed(), self.square.summed())
 
     def __add__(self, other: Self) -> Self:
@@ -57,45 +57,48 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         return type(self)(self.weight - other.weight, self.total - other.total, self.square - other.square)
 
     def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
-        """The same moments under other class codes; −1 for a new class."""
+        """Same moments with recoded classes; −1 for a new class."""
         return type(self)(self.weight.take(classes), self.total.take(classes), self.square.take(classes))
 
     def level_weights(self) -> np.ndarray | None:
-        """None: numbers have no levels."""
+        """None: numeric columns have no levels."""
         return None
 
     def check(self, n_classes: int, n_columns: int) -> None:
-        """Raises an error unless there is a cell for each class and column."""
+        """Raise ValueError unless there is a cell for each class and column."""
         for field in (self.weight, self.total, self.square):
             field.check((n_classes, n_columns))
 
     def mean(self) -> np.ndarray:
-        """The mean of each column in each class, correctly rounded; NaN where nothing is known."""
+        """Mean of each column in each class, correctly rounded; NaN without known values: [n_classes, n_columns]."""
         return self._means(1, self._cell).reshape(self.total.shape)
 
     def mean_of_all(self) -> np.ndarray:
-        """The mean of each column over all classes: [n_columns]."""
+        """Mean of each column over all classes: [n_columns]."""
         pooled = cache(self.pooled)
         return self._means(len(self.total.limbs), lambda cell: pooled()._cell(cell))
 
     def deviation(self) -> np.ndarray:
-        """The standard deviation (divisor n), correctly rounded before its root; NaN where nothing is known.
+        """Standard deviation (divisor n), correctly rounded before the root; NaN without known values.
 
-        From n Σwx² − (Σwx)², an exact integer: no offset or scale of the column can hurt.
+        From n Σwx² − (Σwx)², an exact integer, so there is no cancellation for any offset or scale of the column.
         """
         return self._deviations(1, self._cell).reshape(self.total.shape)
 
     def deviation_of_all(self) -> np.ndarray:
-        """The standard deviation of each column over all classes: [n_columns]; never to be written to."""
+        """Standard deviation of each column over all classes: [n_columns]. The array is cached: do not modify it."""
         return self._deviation_of_all
 
     @cached_property
-    def _deviation_of_all(self) -> np.ndarray:  # asked for by what warns of outliers, and by what derives the model
+    def _deviation_of_all(self) -> np.ndarray:  # used by the outlier warning and by the estimation
         pooled = cache(self.pooled)
         return self._deviations(len(self.total.limbs), lambda cell: pooled()._cell(cell))
 
     def _means(self, n_layers: int, alone: Callable[[int], Self]) -> np.ndarray:
-        """The means of cells that are the sums of so many layers; `alone` gives the moments of one of them."""
+        """Means of cells that are sums of `n_layers` layers; `alone` returns the moments of a single cell.
+
+        Cells that the kernel cannot do exactly (NaN) are computed with Python integers.
+        """
         if not n_layers:
             return np.full(self.total.shape[1], np.nan)
         weight, total = _layers(self.weight, n_layers), _layers(self.total, n_layers)
@@ -121,13 +124,16 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         return values
 
     def is_of_rows(self) -> bool:
-        """Whether any rows could have these moments: no weight and no variance is negative, nothing weighs nothing."""
+        """Whether any rows could have these moments: no negative weight or variance, and empty cells without weight."""
         weights, squares = self.weight.integers(), self.square.integers()
         cells = zip(weights, squares, self._spreads(), strict=True)
-        return all((weight > 0 or weight == square) and square >= 0 and spread >= 0 for weight, square, spread in cells)
+        return all(
+            (weight > 0 or weight == square) and square >= 0 and squared_deviations >= 0
+            for weight, square, squared_deviations in cells
+        )
 
     def _units(self) -> tuple[int, int, int]:
-        """By how many bits (Σwx)² and n Σwx² are shifted to be in one unit, and its exponent."""
+        """Shifts in bits that bring (Σwx)² and n Σwx² to a common unit, and the exponent of that unit."""
         squares_unit = self.square.exponent + self.weight.exponent
         totals_unit = 2 * self.total.exponent
         unit = min(squares_unit, totals_unit)
@@ -140,19 +146,19 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         return [(w * s << square_zeros) - (t * t << total_zeros) for w, t, s in cells]
 
     def _cell(self, cell: int) -> Self:
-        """The moments of one cell alone, in the same units."""
+        """Moments of a single cell, in the same units."""
         fields = (self.weight, self.total, self.square)
         return type(self)(*(ExactSum(field.cells[cell : cell + 1], field.low) for field in fields))
 
 
 def _layers(field: ExactSum, n_layers: int) -> np.ndarray:
-    """The limbs of cells that are the sums of layers: [n_layers, n_cells, width]."""
+    """Limbs by layer: [n_layers, n_cells, width]."""
     cells = field.cells
     return cells.reshape(n_layers, len(cells) // n_layers, cells.shape[1])
 
 
 def _threads(n_cells: int) -> int:
-    return free() if n_cells >= _MANY else 1
+    return free() if n_cells >= _MIN_PARALLEL_SIZE else 1
 
 
 def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> ExactSum:
@@ -161,7 +167,7 @@ def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> Exac
 
 
 def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:
-    """√(numerator / denominator · 2^exponent), the quotient brought into the middle of the doubles first."""
+    """√(numerator / denominator · 2^exponent), without overflow or underflow of the quotient."""
     if not denominator:
         return float("nan")
     size = numerator.bit_length() - denominator.bit_length() + exponent

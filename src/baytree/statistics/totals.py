@@ -1,4 +1,4 @@
-"""The known weight and the total of columns in classes: all that Bernoulli, Poisson and multinomial events keep."""
+"""Exact known weight and total of columns per class: the statistic of Bernoulli, Poisson and multinomial events."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import ExactSum, joined
 from baytree.statistics.moments import Moments
 
-_STRIPE = 64  # columns that are changed at a time, so that no copy of the table is made
+_COLUMN_CHUNK = 64  # columns processed at a time, to avoid a copy of the table
 
 
 class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="totals"):
-    """The weight of the known values of each column in each class, and their weighted sum, exactly."""
+    """Exact weight of the known values of each column in each class, and their weighted sum."""
 
     weight: ExactSum  # [n_columns, n_classes]
     total: ExactSum  # [n_columns, n_classes]
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[int]) -> Self:
-        """The totals of amounts that are not negative."""
+        """Totals of non-negative counts; raises ValueError for negative ones."""
         if isinstance(table.values, SparseColumns):
             entries = sparse_entries(table, columns)
             _refuse_negative(entries.count, None, table.schema)
             return cls(*_sparse_totals(table, entries, entries.count, len(columns)))
-        return cls(*_dense_totals(table, _counts(table, columns)))
+        return cls(*_dense_totals(table, _count_matrices(table, columns)))
 
     @classmethod
     def above(cls, table: Table, columns: Sequence[int], threshold: float) -> Self:
-        """The totals of yes and no: whether values lie above a threshold."""
+        """Totals of the indicator that a value exceeds the threshold."""
         if isinstance(table.values, SparseColumns) and threshold >= 0:
             entries = sparse_entries(table, columns)
             is_above = np.where(np.isnan(entries.count), np.nan, entries.count > threshold)
             return cls(*_sparse_totals(table, entries, is_above, len(columns)))
-        return cls(*_dense_totals(table, _binary(table, columns, threshold)))
+        return cls(*_dense_totals(table, _indicator_matrices(table, columns, threshold)))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.weight + other.weight, self.total + other.total)
@@ -49,26 +49,26 @@ class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="total
         return type(self)(self.weight - other.weight, self.total - other.total)
 
     def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
-        """The same totals under other class codes; −1 for a new class."""
+        """Same totals with recoded classes; −1 for a new class."""
         return type(self)(self.weight.take(classes, 1), self.total.take(classes, 1))
 
     def level_weights(self) -> np.ndarray | None:
-        """None: numbers have no levels."""
+        """None: numeric columns have no levels."""
         return None
 
     def check(self, n_columns: int, n_classes: int) -> None:
-        """Raises an error unless there is a cell for each column and class."""
+        """Raise ValueError unless there is a cell for each column and class."""
         for field in (self.weight, self.total):
             field.check((n_columns, n_classes))
 
     def rounded(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights and totals as doubles in one common unit, so that their quotients are right: [n_columns, n_classes]."""
+        """Weights and totals as doubles in a common unit, so that quotients are correct: [n_columns, n_classes] each."""
         exponent = max(0, self.weight.magnitude - 900, self.total.magnitude - 900)
         return self.weight.rounded(exponent), self.total.rounded(exponent)
 
 
 def sparse_entries(table: Table, columns: Sequence[int]) -> Tokens:
-    """The stored values of a sparse table, as bags: codes are places in `columns`."""
+    """Stored values of a sparse table as bags; codes are indices into `columns`."""
     matrix = table.values.matrix
     if tuple(columns) != tuple(range(matrix.shape[1])):
         matrix = matrix[:, list(columns)]
@@ -80,7 +80,7 @@ def sparse_entries(table: Table, columns: Sequence[int]) -> Tokens:
 
 
 def entry_totals(entries: Tokens, value: np.ndarray, table: Table, n_columns: int) -> ExactSum:
-    """The weighted sum of the entries' values for each column and class: [n_columns, n_classes]."""
+    """Weighted sum of the entries' values for each column and class: [n_columns, n_classes]."""
     length = np.diff(entries.start)
     label = np.repeat(table.label, length)
     weighted = value if table.is_unweighted else value * np.repeat(table.weight, length)
@@ -89,7 +89,7 @@ def entry_totals(entries: Tokens, value: np.ndarray, table: Table, n_columns: in
 
 
 def class_weights(table: Table, rows: np.ndarray | None = None) -> ExactSum:
-    """The weight of each class, of all rows or of some: [1, n_classes]."""
+    """Weight of each class over all or some rows: [1, n_classes]."""
     label = table.label if rows is None else table.label[rows]
     weight = None if table.is_unweighted else table.weight if rows is None else table.weight[rows]
     cells = Counts.of(np.zeros(len(label), np.int32), label, weight, 1, table.n_classes).cells
@@ -97,7 +97,7 @@ def class_weights(table: Table, rows: np.ndarray | None = None) -> ExactSum:
 
 
 def refuse_negative(table: Table, columns: Sequence[int]) -> None:
-    """Raises an error that names the first negative count."""
+    """Raise ValueError with the first negative count, if there is one."""
     if isinstance(table.values, SparseColumns):
         return _refuse_negative(sparse_entries(table, columns).count, None, table.schema)
     for j in columns:
@@ -109,7 +109,7 @@ def _refuse_negative(values: np.ndarray, column: int | None, schema: Schema) -> 
     if not (values < 0).any():
         return
     if column is None:
-        raise ValueError(f"Negative values in data: {values[values < 0][0]:g} is no count; use a gaussian event")
+        raise ValueError(f"Negative values in data: {values[values < 0][0]:g} is not a count; use a gaussian event")
     row = int(np.argmax(values < 0))
     raise ValueError(
         f"Negative values in data: column {schema.columns[column].name!r}, row {row}: {values[row]:g} is no count; "
@@ -117,18 +117,18 @@ def _refuse_negative(values: np.ndarray, column: int | None, schema: Schema) -> 
     )
 
 
-def _counts(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
+def _count_matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
     refuse_negative(table, columns)
     return matrices(table, columns)
 
 
-def _binary(table: Table, columns: Sequence[int], threshold: float) -> Iterator[np.ndarray]:
+def _indicator_matrices(table: Table, columns: Sequence[int], threshold: float) -> Iterator[np.ndarray]:
     for matrix in matrices(table, columns):
-        for first in range(0, matrix.shape[1], _STRIPE):
-            stripe = matrix[:, first : first + _STRIPE]
-            if np.isinf(stripe).any():
+        for first in range(0, matrix.shape[1], _COLUMN_CHUNK):
+            chunk = matrix[:, first : first + _COLUMN_CHUNK]
+            if np.isinf(chunk).any():
                 raise ValueError("a value is infinite")
-            yield np.where(np.isnan(stripe), np.nan, stripe > threshold)
+            yield np.where(np.isnan(chunk), np.nan, chunk > threshold)
 
 
 def _dense_totals(table: Table, stripes: Iterator[np.ndarray]) -> tuple[ExactSum, ExactSum]:
@@ -144,9 +144,9 @@ def _by_column(cells: ExactSum) -> ExactSum:
 
 
 def _sparse_totals(table: Table, entries: Tokens, value: np.ndarray, n_columns: int) -> tuple[ExactSum, ExactSum]:
-    whole = class_weights(table).take(np.zeros(n_columns, np.int64))
+    weight = class_weights(table).take(np.zeros(n_columns, np.int64))
     unknown = np.isnan(value)
     total = entry_totals(entries, np.where(unknown, 0.0, value), table, n_columns)
     if unknown.any():
-        whole = whole - entry_totals(entries, unknown.astype(np.float64), table, n_columns)
-    return whole, total
+        weight = weight - entry_totals(entries, unknown.astype(np.float64), table, n_columns)
+    return weight, total

@@ -1,6 +1,7 @@
-"""Values and the weight of each, ascending: a statistic, so parts add up.
+"""Weight of each distinct value, with a bound on the number of values.
 
-Values and their weight in groups, ascending: of ever more values the last digits are let go, whatever the parts are.
+`ValueCounts` gives up beyond `MOST_VALUES` values. `WeightedValues`, exact and by group, then truncates values to their
+leading bits instead, in the same way for all partitionings.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import numpy as np
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import ExactSum, joined, regrouped
 
-MOST_VALUES = 1 << 16  # of a column; more are not kept
+MOST_VALUES = 1 << 16  # distinct values per column
 
-_GLANCE = 1 << 13  # rows: where even so many are all different, a column has more values than are kept
+_PROBE_ROWS = 1 << 13  # rows; if these are all different, the column is taken to have too many values
 
 
 class ValueCounts(msgspec.Struct, frozen=True):
-    """The distinct values that are known and the weight of each, or nothing of a column that has too many."""
+    """Distinct known values and the weight of each; empty and not complete if there are too many."""
 
     value: np.ndarray  # [n_values]
     weight: np.ndarray  # float64 [n_values]
@@ -27,14 +28,14 @@ class ValueCounts(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, values: np.ndarray, weight: np.ndarray) -> ValueCounts:
-        """The values of a column of numbers, NaN where they are missing."""
-        if len(values) > MOST_VALUES and len(np.unique(values[:_GLANCE])) == _GLANCE:
-            return _TOO_MANY  # as good as surely: to count them would take longer than to do without
+        """Value counts of a numeric column, NaN where missing."""
+        if len(values) > MOST_VALUES and len(np.unique(values[:_PROBE_ROWS])) == _PROBE_ROWS:
+            return _TOO_MANY  # almost surely; counting them would take longer than the benefit
         known = ~np.isnan(values)
         if not known.all():
             values, weight = values[known], weight[known]
-        distinct, place = _distinct(values)
-        return cls(distinct, np.bincount(place, weight, len(distinct)))._bounded()
+        distinct, index = _unique_inverse(values)
+        return cls(distinct, np.bincount(index, weight, len(distinct)))._bounded()
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
         if not (self.is_complete and other.is_complete):
@@ -42,7 +43,7 @@ class ValueCounts(msgspec.Struct, frozen=True):
         return self.joined(other)._bounded()
 
     def joined(self, other: ValueCounts) -> ValueCounts:
-        """The values of both, however many."""
+        """Sum of both, without a bound on the number of values."""
         value = np.union1d(self.value, other.value)
         weight = np.zeros(len(value))
         for part in (self, other):
@@ -53,22 +54,22 @@ class ValueCounts(msgspec.Struct, frozen=True):
         return self if len(self.value) <= MOST_VALUES else _TOO_MANY
 
 
-def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values, ascending, and the place of each value among them: short columns would wait for `np.unique`."""
+def _unique_inverse(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ascending distinct values and the index of each value; faster than `np.unique` for short columns."""
     order = values.argsort()
     ascending = values[order]
     is_first = np.ones(len(values), bool)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
-    place = np.empty(len(values), np.int64)
-    place[order] = is_first.cumsum() - 1
-    return ascending[is_first], place
+    index = np.empty(len(values), np.int64)
+    index[order] = is_first.cumsum() - 1
+    return ascending[is_first], index
 
 
 _TOO_MANY = ValueCounts(np.zeros(0), np.zeros(0), is_complete=False)
 
 
 class WeightedValues(msgspec.Struct, frozen=True):
-    """The weight of each value in each group, exactly; beyond 65,536 different values, of their first digits."""
+    """Exact weight of each value in each group; beyond 65,536 values, of values truncated to their leading bits."""
 
     value: np.ndarray  # float64 [n_values], ascending
     cells: ExactSum  # [n_values, n_groups]
@@ -76,9 +77,9 @@ class WeightedValues(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, values: np.ndarray, group: np.ndarray, weight: np.ndarray | None, n_groups: int) -> Self:
-        """Of these rows; a weight of None is 1 for every row."""
-        distinct, place = np.unique(values, return_inverse=True)
-        counts = Counts.of(place.astype(np.int32), group.astype(np.int32), weight, len(distinct), n_groups)
+        """Weighted values of rows; a weight of None is 1 for every row."""
+        distinct, index = np.unique(values, return_inverse=True)
+        counts = Counts.of(index.astype(np.int32), group.astype(np.int32), weight, len(distinct), n_groups)
         return cls(distinct, counts.cells.take(np.arange(1, len(distinct) + 1)))._bounded()
 
     def __add__(self, other: Self) -> Self:
@@ -88,13 +89,13 @@ class WeightedValues(msgspec.Struct, frozen=True):
         return self._united(values, joined([part.cells for part in both], 0), is_coarse)._bounded()
 
     def weights(self) -> np.ndarray:
-        """The weight of each value in each group: float64 [n_values, n_groups]."""
+        """Weight of each value in each group: float64 [n_values, n_groups]."""
         return self.cells.rounded()
 
     @classmethod
     def first_digits(cls, values: np.ndarray) -> np.ndarray:
-        """The values without their last digits, in the same order."""
-        return _truncated(values, 12)
+        """Values truncated to their leading bits, which preserves the order."""
+        return _leading_bits(values, 12)
 
     def _bounded(self) -> Self:
         return self if self.is_coarse or len(self.value) <= MOST_VALUES else self._in_first_digits()
@@ -104,22 +105,22 @@ class WeightedValues(msgspec.Struct, frozen=True):
 
     @classmethod
     def _united(cls, values: np.ndarray, cells: ExactSum, is_coarse: bool) -> Self:
-        distinct, place = np.unique(values, return_inverse=True)
-        return cls(distinct, regrouped([(cells, place)], len(distinct)), is_coarse)
+        distinct, index = np.unique(values, return_inverse=True)
+        return cls(distinct, regrouped([(cells, index)], len(distinct)), is_coarse)
 
 
 class WeightedProbabilities(WeightedValues, frozen=True):
-    """Values between 0 and 1, of which those near 1 are told apart as well as those near 0: 65,536 of them at most."""
+    """Values between 0 and 1, truncated with equal resolution near 0 and near 1, if there are more than 65,536 of them."""
 
     @classmethod
     def first_digits(cls, values: np.ndarray) -> np.ndarray:
-        """The nine first bits of each value, or of what it lacks of 1."""
+        """Nine leading bits of each value, or of its distance from 1 if that is smaller."""
         is_low = values <= 0.5
-        rest = np.where(is_low, values, 1.0 - values)
-        rest = np.where(rest < 2.0**-127, 0.0, _truncated(rest, 9))
-        return np.where(is_low, rest, 1.0 - rest)
+        distance = np.where(is_low, values, 1.0 - values)
+        distance = np.where(distance < 2.0**-127, 0.0, _leading_bits(distance, 9))
+        return np.where(is_low, distance, 1.0 - distance)
 
 
-def _truncated(values: np.ndarray, bits: int) -> np.ndarray:
+def _leading_bits(values: np.ndarray, bits: int) -> np.ndarray:
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.floor(fraction * 2.0**bits), exponent - bits)

@@ -1,8 +1,11 @@
-"""Model files: one readable JSON document with a closed schema and a digest; no code, no paths, no pickles.
+"""Model files: save and load fitted estimators as one readable JSON document. No pickle, no code, no paths.
 
-A file begins with its format version and the SHA-256 of all that follows, so any change of a single bit is refused. What
-comes next is the estimator's name and parameters, the schema, the model and, for additive models, the statistics: a loaded
-model predicts bit for bit as before, and can go on learning, merge and forget. docs/model-files.md describes every field.
+A file begins with its format version and the SHA-256 digest of all that follows, so a change of any bit is detected. Then
+come the estimator's name and parameters, the schema, the model and, for mergeable models, the statistics: a loaded model
+predicts bit for bit as before, and can learn more rows, merge and forget. Every field is described in docs/model-files.md.
+
+`records` encodes arrays and parameters, `document` holds the document and its digest, `lazy_estimator` loads a model
+without scikit-learn, and `format1` reads files of baytree 0.1.
 """
 
 from __future__ import annotations
@@ -34,20 +37,20 @@ __all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of",
 
 _DROP_IN = "sklearn."
 
-_HOMES = PUBLIC_MODULES | {f"{_DROP_IN}{name}": home for name, home in SKLEARN_MODULES.items()}
+_ESTIMATOR_MODULES = PUBLIC_MODULES | {f"{_DROP_IN}{name}": home for name, home in SKLEARN_MODULES.items()}
 
 
 def save(estimator: Estimator, path: str | os.PathLike) -> None:
-    """Writes a fitted estimator to a file, atomically: a full disk or a kill leaves the old file as it was.
+    """Write a fitted estimator to a file, atomically: after a full disk or a kill the old file is unchanged.
 
-    Nothing is written that could not be loaded again.
+    The content is loaded once before it is written, so that a file that cannot be read is never written.
 
     Parameters
     ----------
     estimator : Estimator
-        A fitted estimator of this library.
+        A fitted baytree estimator.
     path : str or path-like
-        The file to write; what was there is replaced.
+        File to write; an existing file is replaced.
 
     Examples
     --------
@@ -59,23 +62,23 @@ def save(estimator: Estimator, path: str | os.PathLike) -> None:
     ['b']
     """
     content = dumps(estimator)
-    loads(content, f"what would be saved of this {type(estimator).__name__}")
+    loads(content, f"the model file of this {type(estimator).__name__}")
     write_file(path, content)
 
 
 def load(path: str | os.PathLike) -> Any:
-    """The estimator that was saved to a file. Loading never runs code from the file.
+    """Load the estimator that was saved to a file. Never runs code from the file.
 
     Parameters
     ----------
     path : str or path-like
-        A file that `save` has written, by this version or an earlier one.
+        A file written by `save`, by this version or an earlier one.
 
     Returns
     -------
     Estimator
-        It predicts bit for bit as the one that was saved. Answers alone do without scikit-learn, which is imported when
-        anything else is asked of it.
+        Predicts bit for bit as the saved estimator. Predictions need no scikit-learn; it is imported at the first use of
+        anything else.
 
     Examples
     --------
@@ -95,7 +98,7 @@ def load(path: str | os.PathLike) -> Any:
 
 
 def dumps(estimator: EstimatorLike) -> bytes:
-    """The bytes of an estimator's model file."""
+    """Return the bytes of an estimator's model file."""
     if not hasattr(estimator, "model_"):
         raise ValueError(f"this {type(estimator).__name__} is not fitted yet; call fit before saving")
     refuse_odd_labels(estimator.schema_)
@@ -105,7 +108,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             {
                 name: encode(plain(value, name))
                 for name, value in estimator.get_params(deep=False).items()
-                if _is_told(name, value)
+                if _is_written(name, value)
             },
             estimator.schema_,
             estimator._accepts_infinite,
@@ -117,62 +120,62 @@ def dumps(estimator: EstimatorLike) -> bytes:
     )
 
 
-def _is_told(name: str, value: object) -> bool:
-    """Whether a parameter is written: files of this format are older than some, and without them mean their defaults."""
-    return name not in _LATER or value is not _LATER[name]
+def _is_written(name: str, value: object) -> bool:
+    """Return whether a parameter is written. Parameters added after format 2 are omitted at their default value."""
+    return name not in _ADDED_PARAMETERS or value is not _ADDED_PARAMETERS[name]
 
 
-_LATER = {"profile": True, "averaging": None, "monotone": None, "first_split": None, "max_split_columns": 1}
+_ADDED_PARAMETERS = {"profile": True, "averaging": None, "monotone": None, "first_split": None, "max_split_columns": 1}
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
-    """The estimator in the bytes of a model file."""
-    from baytree.base.learner import FitResult  # answers alone do without what learns
+    """Load the estimator from the bytes of a model file."""
+    from baytree.base.learner import FitResult  # deferred import: prediction alone does not need the learners
 
-    version, held = document.read(content, name)
-    estimator = _estimator_named(held.estimator, name)
+    version, stored = document.read(content, name)
+    estimator = _estimator_named(stored.estimator, name)
     with naming_file(name):
-        parameters = {key: restored(decode(raw, Any)) for key, raw in held.parameters.items()}
+        parameters = {key: restored(decode(raw, Any)) for key, raw in stored.parameters.items()}
         if version == 1:
             from baytree.storage import format1
 
-            parameters = format1.parameters(held.estimator, parameters)
-        model, seen = record(held.model, version), record(held.seen, version)
-        _check_records(held, model, seen)
-        made = estimator(**parameters)
-        made._restore(held.schema, FitResult(model, seen, profile=held.profile), held.has_text_names)
-    return made
+            parameters = format1.parameters(stored.estimator, parameters)
+        model, seen = record(stored.model, version), record(stored.seen, version)
+        _check_records(stored, model, seen)
+        fitted = estimator(**parameters)
+        fitted._restore(stored.schema, FitResult(model, seen, profile=stored.profile), stored.has_text_names)
+    return fitted
 
 
 def read_predictor(path: str | os.PathLike) -> Predictor:
-    """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
+    """Read the `Predictor` of a model file, without building the estimator and without importing scikit-learn."""
     return predictor_of(model_files.read(path), str(path))
 
 
 def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
-    """What the bytes of a model file need to answer."""
-    version, held = document.read(content, name)
-    _refuse_stranger(held.estimator, name)
+    """Return the `Predictor` in the bytes of a model file."""
+    version, stored = document.read(content, name)
+    _check_estimator_name(stored.estimator, name)
     with naming_file(name):
-        model = record(held.model, version)
-        _check_records(held, model, None)
-        unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
-    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite, held.profile)
+        model = record(stored.model, version)
+        _check_records(stored, model, None)
+        unseen = decode(stored.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
+    return Predictor(stored.schema, model, stored.estimator, unseen, stored.accepts_infinite, stored.profile)
 
 
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
-    """The public estimator of this name; a file cannot name anything else of the library."""
-    _refuse_stranger(estimator, name)
-    return getattr(import_module(f"baytree.{_HOMES[estimator]}"), estimator.removeprefix(_DROP_IN))
+    """Return the public estimator class of this name; a file cannot refer to anything else."""
+    _check_estimator_name(estimator, name)
+    return getattr(import_module(f"baytree.{_ESTIMATOR_MODULES[estimator]}"), estimator.removeprefix(_DROP_IN))
 
 
-def _refuse_stranger(estimator: str, name: str) -> None:
-    if not _HOMES.get(estimator, "").startswith(("estimators.", "sklearn.")):
-        raise ModelFileError(f"{name}: holds a {estimator!r}, which this version of baytree does not know")
+def _check_estimator_name(estimator: str, name: str) -> None:
+    if not _ESTIMATOR_MODULES.get(estimator, "").startswith(("estimators.", "sklearn.")):
+        raise ModelFileError(f"{name}: contains a {estimator!r}, which this version of baytree does not know")
 
 
 def _stored_name(kind: type[Any]) -> str:
-    """The name of an estimator in a file; drop-ins share their names with others."""
+    """Return the name of an estimator class in files; scikit-learn drop-ins get a prefix."""
     return f"{_DROP_IN}{kind.__name__}" if kind.__module__.startswith("baytree.sklearn.") else kind.__name__
 
 
@@ -181,9 +184,9 @@ class _Checked(Protocol):
 
 
 def _check_records(held: Document, model: _Checked | None, seen: _Checked | None) -> None:
-    """Everything that an index or a shape in the file could break later is compared with the schema now."""
+    """Check all indices and shapes of the records against the schema, so that none can fail later."""
     if model is None:
-        raise ValueError("the file holds no model")
+        raise ValueError("the file contains no model")
     for part in (model, seen, held.profile):
         if part is not None:
             part.check(held.schema)

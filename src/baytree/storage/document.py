@@ -1,7 +1,4 @@
-"""The document of a model file, and the frame around it: its format, and the digest of all that follows.
-
-What a schema must be to go into a model file, and to come out of one.
-"""
+"""Document of a model file: its fields, the envelope with format version and digest, and the checks of its schema."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _TAIL = b"}\n"
 
 
 class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The document as it is written: what it may lack is not there at all."""
+    """The document as written; optional parts that are absent are omitted."""
 
     estimator: str
     parameters: dict[str, msgspec.Raw]
@@ -41,7 +38,7 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model file holds."""
+    """Content of a model file."""
 
     estimator: str
     parameters: dict[str, msgspec.Raw]
@@ -49,12 +46,12 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accepts_infinite: bool
     has_text_names: bool
     model: msgspec.Raw
-    seen: msgspec.Raw  # null where the model keeps no statistics
-    profile: Profile | None = None  # what the rows looked like; files without it are as good
+    seen: msgspec.Raw  # null if the model keeps no statistics
+    profile: Profile | None = None  # profile of the training rows; absent in older files
 
 
 def write(document: Document) -> bytes:
-    """The bytes of a file."""
+    """Return the bytes of a file."""
     schema, profile = StoredSchema.of(document.schema), document.profile or msgspec.UNSET
     optional: dict[str, Any] = {"schema": schema, "profile": profile}
     stored = _Stored(**msgspec.structs.asdict(document) | optional)
@@ -63,7 +60,7 @@ def write(document: Document) -> bytes:
 
 
 def read(content: bytes, name: str) -> tuple[int, Document]:
-    """The format and the document of a file whose digest is right."""
+    """Check the digest of a file; return its format version and its document."""
     head = _HEAD.match(content)
     if head is None or not content.endswith(_TAIL):
         raise ModelFileError(f"{name}: is not a baytree model file, or its beginning or end is damaged")
@@ -83,7 +80,7 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
 
 
 def digest(content: bytes) -> str:
-    """The digest that stands at the beginning of a file: 64 hexadecimal digits, none where the file is not ours."""
+    """Return the digest at the start of a file, 64 hexadecimal digits; empty if it is no model file."""
     head = _HEAD.match(content)
     return head[2].decode() if head else ""
 
@@ -93,7 +90,7 @@ def _digest(version: int, body: bytes) -> bytes:
 
 
 class StoredColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A column as it is written: its form only where it has one."""
+    """A column as written; its string format is omitted if it has none."""
 
     name: str
     kind: Kind
@@ -105,7 +102,7 @@ class StoredColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StoredSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A schema as it is written: its notes and the numbers that it leaves out only where there are some."""
+    """A schema as written; empty notes and left-out numbers are omitted."""
 
     columns: tuple[StoredColumn, ...]
     target: Target = Target("")
@@ -116,21 +113,21 @@ class StoredSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
-        """A schema as it is written."""
+        """Convert a schema to its stored form."""
         fields = [msgspec.structs.asdict(column) for column in schema.columns]
         columns = tuple(StoredColumn(**each | {"form": each["form"] or msgspec.UNSET}) for each in fields)
         notes, left_out = schema.notes or msgspec.UNSET, schema.numbers_left_out or msgspec.UNSET
         return cls(columns, _narrowed(schema.target), schema.inputs, schema.is_named, notes, left_out)
 
     def schema(self) -> Schema:
-        """The schema that was written."""
+        """Convert the stored form to a schema."""
         fields = [msgspec.structs.asdict(column) for column in self.columns]
         columns = tuple(Column(**each | {"form": each["form"] or None}) for each in fields)
         return Schema(columns, self.target, self.inputs, self.is_named, self.notes or (), self.numbers_left_out or ())
 
 
 def _narrowed(target: Target) -> Target:
-    """Arrays of strings may be wider than their strings, as numpy makes whole numbers 21 wide; those of the file are not."""
+    """Reduce the width of a string dtype to the longest class: numpy makes strings of integers 21 characters wide."""
     if target.classes is None or "U" not in target.dtype:
         return target
     before, _, width = target.dtype.partition("U")
@@ -142,31 +139,31 @@ def _width(classes: tuple) -> int:
 
 
 def refuse_odd_labels(schema: Schema) -> None:
-    """Raises an error where a level or a class is nothing that JSON can hold."""
+    """Raise ValueError if a level or class cannot be stored in JSON."""
     places = [(f"column {column.name!r}", column.levels) for column in schema.columns]
     places.append(("the target", schema.classes))
     for place, levels in places:
         for level in levels:
             if not isinstance(level, Level) or (isinstance(level, float) and not np.isfinite(level)):
                 raise ValueError(
-                    f"{place} has the level {level!r} of type {type(level).__name__}, which a model file cannot hold; "
+                    f"{place} has the level {level!r} of type {type(level).__name__}, which a model file cannot store; "
                     "convert it to strings or numbers before fitting"
                 )
 
 
 def check_schema(schema: Schema) -> None:
-    """Raises an error where a schema from a file could not have come from a table."""
+    """Raise ValueError if a schema from a file is inconsistent."""
     sources = {column.source for column in schema.columns}
     if len(set(schema.names)) < len(schema.columns) or not sources <= set(schema.inputs):
-        raise ValueError("the schema names a column twice, or one that was never given")
+        raise ValueError("the schema has a duplicate column, or one that is not among its inputs")
     if not set(schema.numbers_left_out) <= set(schema.inputs) - sources:
-        raise ValueError("the schema leaves out a column that it has, or one that was never given")
+        raise ValueError("the schema leaves out one of its columns, or one that is not among its inputs")
     for column in schema.columns:
         _check_levels(column.levels, f"column {column.name!r}")
         if column.kind is Kind.TEXT and not all(isinstance(word, str) for word in column.levels):
-            raise ValueError(f"column {column.name!r} has words that are no strings")
+            raise ValueError(f"column {column.name!r} has words that are not strings")
         if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "clock"):
-            raise ValueError(f"column {column.name!r} has the unit {column.unit!r}, which is none")
+            raise ValueError(f"column {column.name!r} has the unknown unit {column.unit!r}")
     if not schema.target.name:
         raise ValueError("the schema has no target")
     if schema.target.classes is not None:

@@ -1,7 +1,4 @@
-"""Bytes of a regular file, read without hanging.
-
-The one error of model files.
-"""
+"""Reading of model files, and `ModelFileError`, the only error that a malformed file raises."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import msgspec
 
 
 def read(path: str | os.PathLike) -> bytes:
-    """The bytes of a regular file."""
+    """Return the bytes of a regular file; raise ModelFileError for pipes and devices."""
     with open(os.fspath(path), "rb", opener=_non_blocking) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ModelFileError(f"{path}: is not a regular file")
@@ -22,16 +19,16 @@ def read(path: str | os.PathLike) -> bytes:
 
 
 def _non_blocking(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer must not hang the reader
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # open() of a pipe without a writer would block
 
 
 class ModelFileError(ValueError):
-    """A model file that is damaged, foreign, or of a newer format."""
+    """A model file is damaged, foreign, or of a newer format."""
 
 
 @contextlib.contextmanager
 def naming_file(name: str) -> Iterator[None]:
-    """Turns whatever a malformed document causes into one kind of error that names the file."""
+    """Context manager that turns any error about a malformed document into a ModelFileError that names the file."""
     try:
         yield
     except ModelFileError:

@@ -1,7 +1,7 @@
-"""Files of format 1 (baytree 0.1): what is different in them, and how it is said today.
+"""Reader of model files of format 1 (baytree 0.1): conversion of parameters and trees to the current records.
 
-There a tree with merged levels was a record of its own: tests over codes, the edges of the bins that numbers were coded by,
-and the trials of the columns. Today it is a tree whose tests have several cuts.
+In format 1 a CHAID tree was a record of its own: tests over codes, the edges of the bins that coded numbers, and the trials
+of the columns. In format 2 it is a `Tree` whose tests have several thresholds.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ RENAMED = {"CARTClassifier": {"prune": "pruning"}, "CARTRegressor": {"prune": "p
 
 
 def parameters(estimator: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of an estimator under their names of today."""
+    """Return the parameters of an estimator under their current names."""
     names = RENAMED.get(estimator, {})
     return {names.get(name, name): value for name, value in given.items()}
 
 
 class Bins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bins"):
-    """The edges of each numeric column: bin k holds edge[k − 1] < x ≤ edge[k]."""
+    """Bin edges of the numeric columns: bin k contains edge[k − 1] < x ≤ edge[k]."""
 
-    edges: np.ndarray  # float64 [n_edges], column after column
+    edges: np.ndarray  # float64 [n_edges], concatenated over columns
     start: np.ndarray  # int64 [n_columns + 1]
-    is_cut: np.ndarray  # bool [n_columns], the columns that are numeric
+    is_cut: np.ndarray  # bool [n_columns], True for numeric columns
 
     def of(self, column: int) -> np.ndarray:
-        """The edges of a column."""
+        """Return the bin edges of a column."""
         return self.edges[self.start[column] : self.start[column + 1]]
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):
-    """What became of a column at a node."""
+    """Result of the CHAID test of one column at a node."""
 
     node: int
     column: int
     group_of: np.ndarray  # int32 [n_codes]
-    floating: int  # the group of missing values, −1 where the node had none
+    floating: int  # group of missing values, −1 if the node had none
     n_groups: int
     log_p: float
     log_multiplier: float
@@ -49,7 +49,7 @@ class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"
 
 
 class Chaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chaid"):
-    """A tree whose tests read codes: levels as they are, numbers by their bins."""
+    """A tree whose tests are over codes: levels, or bins of numbers."""
 
     tree: Tree
     bins: Bins
@@ -57,20 +57,22 @@ class Chaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chaid"
 
 
 def chaid(raw: msgspec.Raw) -> Tree:
-    """The tree of a record whose numbers are binned."""
+    """Convert a format 1 CHAID record to a tree with thresholds."""
     old = decode(raw, Chaid)
     tree = old.tree
     _check(tree, old.bins)
     is_binned = (tree.column >= 0) & old.bins.is_cut[tree.column]
-    cuts = {int(k): _cuts(tree, old.bins, int(k)) for k in np.flatnonzero(is_binned)}
+    thresholds = {int(k): _cuts(tree, old.bins, int(k)) for k in np.flatnonzero(is_binned)}
     first = tree.cut.copy()
-    for node, each in cuts.items():
+    for node, each in thresholds.items():
         first[node] = each[0] if len(each) else np.inf
-    more = [(node, cut) for node, each in cuts.items() for cut in each[1:]]
+    extra = [(node, cut) for node, each in thresholds.items() for cut in each[1:]]
     return msgspec.structs.replace(
         _without_maps(tree, is_binned),
         cut=first,
-        more_cuts=ExtraThresholds(np.array([node for node, _ in more], np.int32), np.array([cut for _, cut in more], float)),
+        more_cuts=ExtraThresholds(
+            np.array([node for node, _ in extra], np.int32), np.array([cut for _, cut in extra], float)
+        ),
         significance=_significance(tree, old.trials),
     )
 
@@ -78,38 +80,38 @@ def chaid(raw: msgspec.Raw) -> Tree:
 def _check(tree: Tree, bins: Bins) -> None:
     start, n = bins.start, len(bins.is_cut)
     if start.shape != (n + 1,) or start[0] != 0 or start[-1] != len(bins.edges) or np.any(np.diff(start) < 0):
-        raise ValueError("the edges of a column are not where they should be")
+        raise ValueError("the layout of the bin edges is invalid")
     if tree.column.max(initial=-1) >= n or np.any((tree.column >= 0) & (tree.levels == 0)):
-        raise ValueError("a test does not fit the bins of its column")
+        raise ValueError("a test does not match the bins of its column")
     for node in np.flatnonzero((tree.column >= 0) & bins.is_cut[tree.column]):
         branches = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
         if tree.levels[node] != len(bins.of(tree.column[node])) + 1 or not set(np.diff(branches).tolist()) <= {0, 1}:
-            raise ValueError("a test does not fit the bins of its column")
+            raise ValueError("a test does not match the bins of its column")
 
 
 def _cuts(tree: Tree, bins: Bins, node: int) -> np.ndarray:
-    """The edges at which the bins of a test change branch."""
+    """Return the edges between bins that go to different branches."""
     branches = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
     return bins.of(tree.column[node])[np.flatnonzero(np.diff(branches))]
 
 
 def _without_maps(tree: Tree, is_binned: np.ndarray) -> Tree:
-    """The tree without the maps from bins to branches, so cut at infinity for now."""
+    """Return the tree without the maps from bins to branches; their thresholds are infinity for now."""
     levels = np.where(is_binned, 0, tree.levels).astype(np.int32)
-    maps = [tree.branch_of[s : s + n] for s, n in zip(tree.start.tolist(), levels.tolist(), strict=True)]
+    branch_maps = [tree.branch_of[s : s + n] for s, n in zip(tree.start.tolist(), levels.tolist(), strict=True)]
     start = (np.cumsum(levels) - levels).astype(np.int32)
     cut = np.where(is_binned, np.inf, tree.cut)
-    branch_of = np.concatenate([np.zeros(0, np.int32), *maps])
+    branch_of = np.concatenate([np.zeros(0, np.int32), *branch_maps])
     return msgspec.structs.replace(tree, cut=cut, levels=levels, start=start, branch_of=branch_of)
 
 
 def _significance(tree: Tree, trials: tuple[Trial, ...]) -> Significance:
-    """The trials that became splits."""
-    taken = [t for t in trials if 0 <= t.node < len(tree) and tree.column[t.node] == t.column]
-    taken.sort(key=lambda trial: trial.node)
+    """Return the significance of the trials that became splits."""
+    splits = [t for t in trials if 0 <= t.node < len(tree) and tree.column[t.node] == t.column]
+    splits.sort(key=lambda trial: trial.node)
     return Significance(
-        np.array([trial.node for trial in taken], np.int32),
-        np.array([trial.log_p for trial in taken], float),
-        np.array([trial.log_multiplier for trial in taken], float),
-        np.array([trial.floating >= 0 for trial in taken], bool),
+        np.array([trial.node for trial in splits], np.int32),
+        np.array([trial.log_p for trial in splits], float),
+        np.array([trial.log_multiplier for trial in splits], float),
+        np.array([trial.floating >= 0 for trial in splits], bool),
     )

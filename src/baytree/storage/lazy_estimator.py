@@ -1,7 +1,7 @@
-"""A model from a file that answers at once, and becomes the estimator that was saved when it is asked for more.
+"""Estimators that are loaded lazily: they predict and explain at once, and become the saved estimator when more is needed.
 
-Estimators are scikit-learn's, whose import takes many times as long as reading a model and answering: a new process that
-only predicts does without it.
+Estimators derive from scikit-learn's base classes, whose import takes many times as long as reading a model and predicting.
+A new process that only predicts does not need it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from baytree.base.predictor import Predictor
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
 
-_BECOMING = threading.RLock()  # two threads may ask for more at once
+_CONVERSION_LOCK = threading.RLock()  # two threads may trigger the conversion at the same time
 
 
 class LazyEstimator:
-    """Predicts, explains and prints; for anything else it turns into the estimator, in place."""
+    """Predicts, explains and prints; any other use turns the object into the estimator, in place."""
 
     def __init__(self, predictor: Predictor, kind: Callable[[], type], estimator: Callable[[], Estimator]) -> None:
         self.__dict__.update(_held=predictor, _kind=kind, _estimator=estimator)
 
     def predict(self, X: FrameLike, *more: object, **options: object) -> np.ndarray:
-        """The most probable class, or the expected number, of each row; with more than rows, as the estimator answers."""
+        """Return the predicted class or number of each row; with further arguments, call the estimator."""
         return _become(self).predict(X, *more, **options) if more or options else self._predictor.predict(X)
 
     def explain(self, X: FrameLike, *more: object, **options: object) -> list[Explanation]:
-        """Why each row gets its answer: one ledger per row."""
+        """Return one explanation per row; with further arguments, call the estimator."""
         return _become(self).explain(X, *more, **options) if more or options else self._predictor.explain(X)
 
     @property
@@ -42,7 +42,7 @@ class LazyEstimator:
 
     @property
     def __class__(self) -> type:
-        """The estimator's, so that this is one for `isinstance`; it must stay what it is while that looks."""
+        """The estimator's class, so that `isinstance` works; must not convert the object while `isinstance` reads it."""
         return self.__dict__["_kind"]()
 
     def __str__(self) -> str:
@@ -65,26 +65,27 @@ class LazyEstimator:
 
 
 class LoadedClassifier(LazyEstimator):
-    """One that has classes."""
+    """Lazily loaded classifier."""
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
-        """The probability of each class for each row, in the order of `classes_`."""
+        """Return the probability of each class, float64 [n_rows, n_classes], in the order of `classes_`."""
         return self._predictor.predict_proba(X)
 
 
 def loaded(predictor: Predictor, kind: Callable[[], type], estimator: Callable[[], Estimator]) -> LazyEstimator:
-    """A model that answers by the predictor until the estimator, which is of this kind, is needed."""
-    answering = LazyEstimator if predictor.schema.target.classes is None else LoadedClassifier
-    return answering(predictor, kind, estimator)
+    """Return a lazy estimator of class `kind` that predicts with `predictor` until `estimator` is called."""
+    lazy_class = LazyEstimator if predictor.schema.target.classes is None else LoadedClassifier
+    return lazy_class(predictor, kind, estimator)
 
 
 def _become(self: LazyEstimator) -> Any:
-    """The same object, from now on the estimator."""
-    with _BECOMING:
+    """Turn the object into the estimator, in place, and return it."""
+    with _CONVERSION_LOCK:
         if issubclass(type(self), LazyEstimator):
-            made = self.__dict__["_estimator"]()
-            attributes = vars(made)
-            object.__dict__["__class__"].__set__(self, type(made))  # its own property hides the usual way
+            estimator = self.__dict__["_estimator"]()
+            attributes = vars(estimator)
+            # the `__class__` property hides the usual assignment
+            object.__dict__["__class__"].__set__(self, type(estimator))
             self.__dict__.clear()
             self.__dict__.update(attributes)
     return self

@@ -1,8 +1,8 @@
-"""Records of arrays as JSON: an array is its type, its shape, and its numbers or, where it is large, its bytes.
+"""JSON encoding of records, arrays and parameters of model files.
 
-Parameters of estimators as JSON: what is richer than JSON is an object with one key that says what it is.
-
-The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
+An array is its dtype, its shape, and its numbers or, if it is large, its bytes in base64. A parameter that JSON cannot
+express is an object with one key that names its type. `RECORDS` lists the records that a file may hold by their tag; a new
+model family adds a line for its model and one for its statistic.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ T = TypeVar("T")
 
 _DTYPES = ("<f8", "<i8", "<i4", "<i2", "|i1", "|u1", "|b1")
 
-_LISTED = 32  # arrays up to this size are written out as numbers, so that a person can read them
+_MAX_LISTED = 32  # entries: arrays up to this size are written as numbers, so that a person can read them
 
-_MOST_DIMENSIONS = 4
+_MAX_DIMENSIONS = 4
 
-# An array of strings takes 4 bytes for each character of its longest one, in every entry: one long name and many short
-# ones would take gigabytes, and so would many answers with a long name.
-_MOST_WIDTH = 10_000
+# numpy stores every string of an array with the width of the longest, 4 bytes per character: one long name among many
+# short ones, or a long class name in many predictions, would take gigabytes.
+_MAX_WIDTH = 10_000
 
-_MOST_CHARACTERS = 1 << 24
+_MAX_CHARACTERS = 1 << 24
 
 
 def encode(value: object) -> msgspec.Raw:
-    """A record, or any plain value, as JSON."""
+    """Encode a record, or any plain value, as JSON."""
     try:
         return msgspec.Raw(msgspec.json.encode(value, enc_hook=_array_to))
     except UnicodeEncodeError as error:
@@ -42,13 +42,13 @@ def encode(value: object) -> msgspec.Raw:
 
 
 def decode(raw: msgspec.Raw, kind: type[T]) -> T:
-    """The record of a kind in JSON; its arrays cannot be written to."""
+    """Decode a record of class `kind` from JSON; its arrays are read-only."""
     return msgspec.json.decode(raw, type=kind, dec_hook=_array_from)
 
 
 def check_strings(count: int, width: int) -> None:
-    """Raise an error where an array of so many strings, the longest with so many characters, would be too large."""
-    if width > _MOST_WIDTH or count * width > _MOST_CHARACTERS:
+    """Raise ValueError if an array of `count` strings of up to `width` characters would be too large."""
+    if width > _MAX_WIDTH or count * width > _MAX_CHARACTERS:
         raise ValueError(f"an array of {count:,} strings of up to {width:,} characters is too large; use shorter names")
 
 
@@ -61,20 +61,20 @@ def _array_to(value: object) -> object:
     if array.dtype.str not in _DTYPES:
         raise TypeError(f"an array of dtype {value.dtype} cannot be saved")
     head = {"dtype": array.dtype.str, "shape": list(value.shape)}
-    if array.size <= _LISTED and (array.dtype.kind != "f" or np.isfinite(array).all()):
+    if array.size <= _MAX_LISTED and (array.dtype.kind != "f" or np.isfinite(array).all()):
         return {**head, "values": array.ravel().tolist()}
     return {**head, "base64": base64.b64encode(array.tobytes()).decode()}
 
 
 def _array_from(kind: type, value: object) -> np.ndarray:
     if kind is not np.ndarray:
-        raise TypeError(f"no record holds a {kind}")
+        raise TypeError(f"a record cannot contain a {kind}")
     if not isinstance(value, dict) or value.keys() - {"values", "base64"} != {"dtype", "shape"} or len(value) != 3:
         raise ValueError("an array has a dtype, a shape, and values or base64")
     shape, dtype = value["shape"], value["dtype"]
     if dtype not in _DTYPES:
         raise ValueError(f"an array cannot have the dtype {dtype!r}")
-    if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS or not all(type(n) is int and n >= 0 for n in shape):
+    if not isinstance(shape, list) or len(shape) > _MAX_DIMENSIONS or not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError(f"an array cannot have the shape {shape!r}")
     return _filled(value, shape, np.dtype(dtype))
 
@@ -92,47 +92,47 @@ def _filled(value: dict, shape: list[int], dtype: np.dtype) -> np.ndarray:
             raise ValueError("the content of an array does not fit its shape")
         array = np.frombuffer(content, dtype)
         if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
-            raise ValueError("a boolean array holds something else")
+            raise ValueError("a boolean array contains other values")
     array = array.reshape(shape)
     array.flags.writeable = False
     return array
 
 
-_MARK = "$"
+_TYPE_PREFIX = "$"
 
 
 def plain(value: object, name: str) -> object:
-    """A parameter as JSON can hold it."""
+    """Convert a parameter to what JSON can hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray):
-        return {_MARK + "array": [plain(item, name) for item in value.tolist()]}
+        return {_TYPE_PREFIX + "array": [plain(item, name) for item in value.tolist()]}
     if isinstance(value, float) and not np.isfinite(value):
-        return {_MARK + "float": repr(value)}
+        return {_TYPE_PREFIX + "float": repr(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, tuple) and not isinstance(value, msgspec.Struct):
-        return {_MARK + "tuple": [plain(item, name) for item in value]}
+        return {_TYPE_PREFIX + "tuple": [plain(item, name) for item in value]}
     if isinstance(value, list):
         return [plain(item, name) for item in value]
     if isinstance(value, dict):
-        return {_MARK + "dict": [[plain(key, name), plain(item, name)] for key, item in value.items()]}
+        return {_TYPE_PREFIX + "dict": [[plain(key, name), plain(item, name)] for key, item in value.items()]}
     for kind, tag in ((Text, "text"), (Column, "column"), (Schema, "schema")):
         if isinstance(value, kind):
-            return {_MARK + tag: value}
+            return {_TYPE_PREFIX + tag: value}
     raise ValueError(f"the parameter {name}={value!r} of type {type(value).__name__} cannot be saved")
 
 
 def restored(value: Any) -> Any:
-    """The parameter that was written."""
+    """Convert a parameter from JSON back to its value."""
     if isinstance(value, list):
         return [restored(item) for item in value]
     if not isinstance(value, dict):
         return value
     if len(value) != 1:
-        raise ValueError("a parameter of several parts has one key that says what it is")
+        raise ValueError("a structured parameter must have one key, its type")
     ((tag, content),) = value.items()
-    makers = {
+    converters = {
         "$array": lambda: _array([restored(item) for item in content]),
         "$float": lambda: float(content),
         "$tuple": lambda: tuple(restored(item) for item in content),
@@ -141,9 +141,9 @@ def restored(value: Any) -> Any:
         "$column": lambda: msgspec.convert(content, Column),
         "$schema": lambda: msgspec.convert(content, Schema),
     }
-    if tag not in makers:
-        raise ValueError(f"a parameter cannot be a {tag!r}")
-    return makers[tag]()
+    if tag not in converters:
+        raise ValueError(f"a parameter cannot have the type {tag!r}")
+    return converters[tag]()
 
 
 def _array(items: list[Any]) -> np.ndarray:
@@ -173,7 +173,7 @@ RECORDS = {
 
 
 def record(raw: msgspec.Raw, version: int) -> Any:
-    """The record of a file of this format; None where it holds none."""
+    """Decode the record of a file of this format version; return None if it is null."""
     if bytes(raw) == b"null":
         return None
     tag = decode(raw, _Tagged).type
@@ -182,7 +182,7 @@ def record(raw: msgspec.Raw, version: int) -> Any:
 
         return format1.chaid(raw)
     if tag not in RECORDS:
-        raise ModelFileError(f"holds a record {tag!r}, which this version of baytree does not know")
+        raise ModelFileError(f"contains a record {tag!r}, which this version of baytree does not know")
     module, _, name = RECORDS[tag].partition(":")
     return decode(raw, getattr(import_module(f"baytree.{module}"), name))
 

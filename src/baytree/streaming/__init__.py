@@ -1,1 +1,1 @@
-"""Learning from, and answering for, tables on disk: a batch at a time where the model allows it."""
+"""Fit and predict with tables on disk in batches, so that a file may be larger than memory."""

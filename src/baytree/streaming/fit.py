@@ -1,9 +1,8 @@
-"""Learning from tables on disk: a batch at a time where the model allows it, else all rows at once.
+"""Fitting to tables on disk: in batches if the learner is mergeable, else with the whole table in memory.
 
-An additive model sees each batch once and keeps only statistics, so a file may be larger than memory. The kinds of the
-columns are decided on the first batch (about 8 MB); classes and levels may still come with any later one.
-
-What to learn from a source, and which of its rows count for that.
+A mergeable learner reads each batch once and keeps only statistics, so a file may be larger than memory. The kinds of the
+columns are inferred from the first batch (about 8 MB); if all rows together suggest other kinds, the fit is repeated once.
+Classes and levels may appear in any batch. `FitRequest` says what to fit, and which rows count.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ Progress = Callable[[int], Any]
 def learn(
     offers: Mapping[str, Estimator], source: files.TableSource, lesson: FitRequest, progress: Progress | None = None
 ) -> Estimator:
-    """The estimator fitted to a source: in batches where it is additive, else with the whole table in memory.
+    """Fit an estimator to a source: in batches if it is mergeable, else with the whole table in memory.
 
-    `offers` are estimators by their task, "classification" or "regression"; of two, the target column decides.
+    `offers` are estimators by task, "classification" or "regression"; if there are two, the target column decides.
     """
-    learnt = files.attempt(source, lambda source: _learnt(offers, source, lesson, progress))
+    learnt = files.attempt(source, lambda source: _fit(offers, source, lesson, progress))
     return with_notes(learnt, source.notes)
 
 
-def _learnt(
+def _fit(
     offers: Mapping[str, Estimator], source: files.TableSource, lesson: FitRequest, progress: Progress | None
 ) -> Estimator:
     from baytree.estimators.incremental import AdditiveEstimator
@@ -53,67 +52,68 @@ def _learnt(
 
     only = next(iter(offers.values())) if len(offers) == 1 else None
     if not isinstance(only, AdditiveEstimator):
-        return _at_once(offers, source, lesson, progress)
-    first = next((kept for frame in source.batches() if len(kept := counted_rows(frame, lesson, 0))), None)
+        return _fit_in_memory(offers, source, lesson, progress)
+    first = next((frame_rows for frame in source.batches() if len(frame_rows := counted_rows(frame, lesson, 0))), None)
     if first is not None:
         _check_task(offers, first, lesson)
     if first is not None and not adds_up(only, columns_and_weight(first, lesson)[0], lesson.target):
-        return _at_once(offers, source, lesson, progress)
-    return _in_batches(only, source, lesson, progress)
+        return _fit_in_memory(offers, source, lesson, progress)
+    return _fit_in_batches(only, source, lesson, progress)
 
 
-def _in_batches(
+def _fit_in_batches(
     estimator: AdditiveEstimator, source: files.TableSource, lesson: FitRequest, progress: Progress | None
 ) -> AdditiveEstimator:
     from baytree.estimators.learner_access import fit_in_batches
 
-    n_rows, n_kept, census = 0, 0, None
+    n_rows, n_kept, profile = 0, 0, None
 
     def batches() -> Iterator[tuple[pl.DataFrame, str, np.ndarray | None]]:
-        nonlocal n_rows, n_kept, census
+        nonlocal n_rows, n_kept, profile
         for frame in source.batches(progress):
             kept = counted_rows(frame, lesson, n_rows)
             n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
             if len(kept):
                 columns, weight = columns_and_weight(kept, lesson)
-                seen = _census(estimator, columns, lesson.target)
-                census = seen if census is None else census + seen
+                part = _profile(estimator, columns, lesson.target)
+                profile = part if profile is None else profile + part
                 yield columns, lesson.target, weight
         note_dropped_rows(source, lesson, n_rows, n_kept)
 
-    with _warnings.capture() as told:
-        learnt = fit_in_batches(estimator, batches())
-    refuse_one_class(learnt.schema_.target)
-    _warnings.emit([each for each in told if "; to change it, " not in each[0]])  # all rows together say that better
-    return learnt if census is None else _as_whole(estimator, learnt, census, source, lesson)
+    with _warnings.capture() as messages:
+        fitted = fit_in_batches(estimator, batches())
+    refuse_one_class(fitted.schema_.target)
+    # replaced by the notes of the profile of all rows
+    _warnings.emit([each for each in messages if "; to change it, " not in each[0]])
+    return fitted if profile is None else _with_whole_profile(estimator, fitted, profile, source, lesson)
 
 
-def _as_whole(
+def _with_whole_profile(
     estimator: AdditiveEstimator,
     learnt: AdditiveEstimator,
     census: TableProfile,
     source: files.TableSource,
     lesson: FitRequest,
 ) -> AdditiveEstimator:
-    """What was learnt, with what all rows together tell; learnt once more where they ask for other kinds than the first."""
+    """Set the notes of the whole table; fit again if its profile suggests other kinds than the first batch."""
     whole = census.schema()
     if isinstance(estimator.schema, (dict, type(None))) and _kinds(whole) != _kinds(learnt.schema_):
         declared = {**(estimator.schema or {}), **_kinds(whole)}
-        again = _in_batches(type(estimator)(**{**estimator.get_params(), "schema": declared}), source, lesson, None)
-        learnt = again.set_params(schema=estimator.schema)
+        refitted = _fit_in_batches(type(estimator)(**{**estimator.get_params(), "schema": declared}), source, lesson, None)
+        learnt = refitted.set_params(schema=estimator.schema)
     notes = (*whole.notes, *target_notes(learnt.schema_.target))
     learnt.schema_ = msgspec.structs.replace(learnt.schema_, notes=notes)
     return learnt
 
 
-def _census(estimator: AdditiveEstimator, columns: pl.DataFrame, target: str) -> TableProfile:
+def _profile(estimator: AdditiveEstimator, columns: pl.DataFrame, target: str) -> TableProfile:
     frame = read(columns.drop(target))
     declared = estimator.schema if isinstance(estimator.schema, dict) else None
     return TableProfile.of_part(msgspec.structs.replace(frame, target=target), declared)
 
 
 def _kinds(schema: Schema) -> dict[str, Any]:
-    """What each column is taken for, without its levels; one that is left out is dropped."""
+    """Return the kind of each column, without its levels; "drop" for columns that are left out."""
     kinds: dict[str, Any] = dict.fromkeys(schema.left_out, "drop")
     for column in schema.columns:
         if column.source == column.name:
@@ -121,7 +121,7 @@ def _kinds(schema: Schema) -> dict[str, Any]:
     return kinds
 
 
-def _at_once(
+def _fit_in_memory(
     offers: Mapping[str, Estimator], source: files.TableSource, lesson: FitRequest, progress: Progress | None
 ) -> Estimator:
     import polars as pl
@@ -139,15 +139,15 @@ def _at_once(
 
 
 def with_notes(estimator: Estimator, notes: Iterable[Note]) -> Estimator:
-    """The estimator, its schema with further notes in front."""
+    """Prepend notes to those of the estimator's schema, without duplicates; return the estimator."""
     schema = estimator.schema_
-    told = tuple(dict.fromkeys((*notes, *schema.notes)))
-    estimator.schema_ = msgspec.structs.replace(schema, notes=told)
+    all_notes = tuple(dict.fromkeys((*notes, *schema.notes)))
+    estimator.schema_ = msgspec.structs.replace(schema, notes=all_notes)
     return estimator
 
 
 def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, lesson: FitRequest) -> None:
-    """Refuses to take a number for classes, or words for a number, unless that was said."""
+    """Raise ValueError if a number would be used as classes, or a class as number, unless the task was given."""
     from baytree.model_selection.problem import task_of
 
     found = task_of(frame[lesson.target], lesson.target)
@@ -156,33 +156,33 @@ def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, lesson: Fi
     n = frame[lesson.target].n_unique()
     if found == "regression":
         raise ValueError(
-            f"the target {lesson.target!r} holds {n:,} different numbers, and this model predicts classes; "
-            "use a model of numbers, such as cart or linear, or give task='classification' to take each number for a class"
+            f"the target {lesson.target!r} has {n:,} distinct numbers, but this model is a classifier; "
+            "use a regression model, such as cart or linear, or give task='classification' to treat each number as a class"
         )
     raise ValueError(
-        f"the target {lesson.target!r} holds classes, but this model is for numbers; use one of classes, such as cart or nb"
+        f"the target {lesson.target!r} has classes, but this model is a regressor; use a classifier, such as cart or nb"
     )
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What to learn: the column to predict, the column of weights, and the columns to leave alone."""
+    """What to fit: the target, the column of weights, the columns to drop, and the task."""
 
     target: str
     weight: str | None = None
     drop: tuple[str, ...] = ()
-    task: str | None = None  # what the target is, where it was said
+    task: str | None = None  # None if it was not given
 
 
 def counted_rows(frame: pl.DataFrame, lesson: FitRequest, n_before: int) -> pl.DataFrame:
-    """The rows that count: with a label, and with a weight that is not zero."""
+    """Return the rows with a label and a weight above 0; raise ValueError for a negative weight."""
     keep = _is_labelled(frame[lesson.target])
     if lesson.weight:
         weight = frame[lesson.weight].fill_null(-1.0)
         wrong = (weight < 0).arg_max() or 0
         if weight[wrong] < 0:
-            place = f"column {lesson.weight!r}, row {n_before + wrong + 1:,}"
-            raise ValueError(f"{place}: a weight is a number that is not negative, not {frame[lesson.weight][wrong]!r}")
+            where = f"column {lesson.weight!r}, row {n_before + wrong + 1:,}"
+            raise ValueError(f"{where}: weights must be numbers of at least 0, not {frame[lesson.weight][wrong]!r}")
         keep &= weight > 0
     return frame if keep.all() else frame.filter(keep)
 
@@ -192,12 +192,12 @@ def _is_labelled(labels: pl.Series) -> pl.Series:
 
     if labels.dtype != pl.String:
         return labels.is_not_null()
-    gone = [text for text in labels.drop_nulls().unique().to_list() if is_missing_token(text)]
-    return labels.is_not_null() & ~labels.is_in(gone).fill_null(False)
+    tokens = [text for text in labels.drop_nulls().unique().to_list() if is_missing_token(text)]
+    return labels.is_not_null() & ~labels.is_in(tokens).fill_null(False)
 
 
 def columns_and_weight(frame: pl.DataFrame, lesson: FitRequest) -> tuple[pl.DataFrame, np.ndarray | None]:
-    """The columns, with the target among them, and the weights."""
+    """Return the columns including the target, and the weights."""
     weight = frame[lesson.weight].to_numpy() if lesson.weight else None
     return frame.drop([*lesson.drop, *([lesson.weight] if lesson.weight else [])]), weight
 

@@ -1,6 +1,7 @@
-"""Learning a stream of files batch by batch, so that a killed run goes on where it was: `baytree.partial_fit`.
+"""Incremental fits over a stream of files, with checkpoints: `baytree.partial_fit`.
 
-How far a stream was learnt, in one file: which rows of which files were seen, their model, and a digest of it all.
+After each batch a `Checkpoint` with the model and the position in the stream (a fingerprint of each file, and the number of
+rows of the last one) is written atomically. A run that was killed continues from there.
 """
 
 from __future__ import annotations
@@ -33,29 +34,29 @@ def partial_fit(
     checkpoint: str | os.PathLike,
     sample_weight: str | None = None,
 ) -> AdditiveEstimator:
-    """Learns files batch by batch; called again after a kill, it goes on where it was, and no row counts twice.
+    """Fit an estimator to files batch by batch; after a kill, the next call continues, and no row counts twice.
 
-    After each batch, what was learnt is written to the checkpoint, atomically, with the files and rows that it was learnt
-    from. A later call with further files behind those that were seen learns these alone.
+    After each batch the model is written to the checkpoint, atomically, with the files and rows that it has learnt. A later
+    call with further files after those reads only the new files.
 
     Parameters
     ----------
     estimator : estimator
-        An additive model, such as `NaiveBayesClassifier()`, fitted or not; it is left as it is.
+        A mergeable model, such as `NaiveBayesClassifier()`, fitted or not; it is not modified.
     rows : Scan
-        The files, as `baytree.scan` gives them, in the order of their names.
+        The files, from `baytree.scan`, in the order of their names.
     target : str
         The column to predict.
     checkpoint : str or path-like
-        The file that keeps what was learnt.
+        File that holds the state between calls.
     sample_weight : str, optional
-        The column of weights.
+        Name of the column of weights.
 
     Returns
     -------
     estimator
-        A new estimator that has learnt all rows: bit for bit the one of a run without a break where sums are exact (naive
-        Bayes, the joint table).
+        A new estimator that has learnt all rows: bit for bit equal to that of an uninterrupted run if its sums are exact
+        (naive Bayes, the joint table).
 
     Examples
     --------
@@ -74,16 +75,16 @@ def partial_fit(
         done = Checkpoint.read(path)
         done.refuse_another_stream(path, estimator, (target, sample_weight), rows.paths)
     state = state_of(estimator) if done is None and hasattr(estimator, "seen_") else None if done is None else done.model
-    for seen, n_rows, frame in _further(rows, done, target):
-        state = _learnt(estimator, state, frame, target, sample_weight)
-        Checkpoint(target, sample_weight, seen, n_rows, state).write(path)
+    for files_seen, n_rows, frame in _remaining_batches(rows, done, target):
+        state = _update(estimator, state, frame, target, sample_weight)
+        Checkpoint(target, sample_weight, files_seen, n_rows, state).write(path)
     if state is None:
         raise ValueError(f"no row of {rows!r} has a value in the target column {target!r}")
     return Checkpoint(target, sample_weight, (), 0, state).estimator(path)
 
 
-def _learnt(estimator: AdditiveEstimator, state: str | None, frame: pl.DataFrame, target: str, weight: str | None) -> str:
-    """The state after these rows. It always comes from a file, so that a run without a break has nothing more in mind."""
+def _update(estimator: AdditiveEstimator, state: str | None, frame: pl.DataFrame, target: str, weight: str | None) -> str:
+    """Return the state after these rows. It always passes through a file, so that an interrupted run gives the same."""
     from sklearn.base import clone
 
     from baytree.storage import loads
@@ -92,31 +93,31 @@ def _learnt(estimator: AdditiveEstimator, state: str | None, frame: pl.DataFrame
     return state_of(so_far.partial_fit(frame, target, sample_weight=weight))
 
 
-def _further(
+def _remaining_batches(
     rows: Scan, done: Checkpoint | None, target: str
 ) -> Iterator[tuple[tuple[FileFingerprint, ...], int, pl.DataFrame]]:
-    """The batches that were not learnt yet, each with the files and the rows of the last of them that are learnt with it."""
+    """Yield the batches that were not learnt yet, each with the files so far and the number of rows of the last one."""
     seen = () if done is None else done.seen
     first = max(0, len(seen) - 1)
     for k in range(first, len(rows.sources)):
         skip = done.n_rows if done is not None and k == first and seen else 0
         so_far = (*seen[:k], *(FileFingerprint.of(path) for path in rows.paths[len(seen[:k]) : k + 1]))
-        at = 0
+        n_read = 0
         for frame in files.settle_types(rows.sources[k]).batches():
-            left = frame[max(0, skip - at) :]
-            at += len(frame)
-            labelled = left.filter(left[target].is_not_null())
+            remaining = frame[max(0, skip - n_read) :]
+            n_read += len(frame)
+            labelled = remaining.filter(remaining[target].is_not_null())
             if len(labelled):
-                yield so_far, at, labelled
+                yield so_far, n_read, labelled
 
 
-_FIRST = b"baytree checkpoint 1 "
+_HEADER = b"baytree checkpoint 1 "
 
-_ENDS = 1 << 16  # bytes at both ends of a file by which it is known again
+_N_END_BYTES = 1 << 16  # bytes at the start and end of a file that its fingerprint covers
 
 
 class FileFingerprint(msgspec.Struct, frozen=True):
-    """A file by which it is known again: its name, its size, and a digest of its ends."""
+    """Name, size and a digest of both ends of a file, by which it is recognized."""
 
     name: str
     size: int
@@ -124,59 +125,62 @@ class FileFingerprint(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """The file at this path."""
+        """Compute the fingerprint of the file at this path."""
         size = path.stat().st_size
         with path.open("rb") as file:
-            start = file.read(_ENDS)
-            file.seek(max(0, size - _ENDS))
-            return cls(path.name, size, hashlib.sha256(start + file.read(_ENDS)).hexdigest())
+            start = file.read(_N_END_BYTES)
+            file.seek(max(0, size - _N_END_BYTES))
+            return cls(path.name, size, hashlib.sha256(start + file.read(_N_END_BYTES)).hexdigest())
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """What was learnt of a stream: of the last of its seen files so many rows, and of those before it all."""
+    """State of a stream: all rows of the seen files but the last, and `n_rows` rows of the last one."""
 
     target: str
     weight: str | None
     seen: tuple[FileFingerprint, ...]
     n_rows: int
-    model: str  # a model file
+    model: str  # content of a model file
 
     @classmethod
     def read(cls, path: Path) -> Checkpoint:
-        """The checkpoint in a file; one that was changed is refused."""
+        """Read a checkpoint; raise ModelFileError if its digest does not match."""
         content = model_files.read(path)
         start, _, body = content.partition(b"\n")
-        if not start.startswith(_FIRST):
-            raise ModelFileError(f"{path}: is no checkpoint of this version of baytree")
-        if start.removeprefix(_FIRST).decode("ascii", "replace") != hashlib.sha256(body).hexdigest():
-            raise ModelFileError(f"{path}: the checkpoint is damaged; remove it to begin anew")
+        if not start.startswith(_HEADER):
+            raise ModelFileError(f"{path}: is not a checkpoint of this version of baytree")
+        if start.removeprefix(_HEADER).decode("ascii", "replace") != hashlib.sha256(body).hexdigest():
+            raise ModelFileError(f"{path}: the checkpoint is damaged; remove it to start again")
         with naming_file(str(path)):
             return msgspec.json.decode(body, type=cls)
 
     def write(self, path: Path) -> None:
-        """Puts the checkpoint in place of the one before, atomically."""
+        """Write the checkpoint, atomically."""
         body = msgspec.json.encode(self)
-        write_file(path, _FIRST + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        write_file(path, _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
     def estimator(self, path: Path) -> AdditiveEstimator:
-        """The model so far."""
+        """Load the estimator of the checkpoint."""
         return loads(self.model.encode(), str(path))
 
     def refuse_another_stream(self, path: Path, given: AdditiveEstimator, lesson: tuple, paths: Sequence[Path]) -> None:
-        """Refuses to go on with another model, another target, or files that are not those that were seen."""
-        held = self.estimator(path)
-        if type(held) is not type(given) or repr(held.get_params()) != repr(given.get_params()):
-            raise ValueError(f"{path}: is of {held!r}, not of {given!r}; remove it to begin anew")
+        """Raise ValueError if the model, the target or the files differ from those of the checkpoint."""
+        stored = self.estimator(path)
+        if type(stored) is not type(given) or repr(stored.get_params()) != repr(given.get_params()):
+            raise ValueError(f"{path}: is a checkpoint of {stored!r}, not of {given!r}; remove it to start again")
         if (self.target, self.weight) != lesson:
-            raise ValueError(f"{path}: is of the target {self.target!r} and the weights {self.weight!r}, not of {lesson}")
+            raise ValueError(
+                f"{path}: is a checkpoint of the target {self.target!r} with the weights {self.weight!r}, not of {lesson}"
+            )
         for k, seen in enumerate(self.seen):
             if k >= len(paths) or FileFingerprint.of(paths[k]) != seen:
                 raise ValueError(
                     f"{path}: file {k + 1} of the stream was {seen.name!r} of {seen.size:,} bytes, and has changed; "
-                    "what was learnt must stay, new files come after it. Remove the checkpoint to begin anew"
+                    "files that were read must not change, and new files must sort after them. "
+                    "Remove the checkpoint to start again"
                 )
 
 
 def state_of(estimator: AdditiveEstimator) -> str:
-    """The model so far, as it is kept."""
+    """Return the estimator as the content of a model file."""
     return dumps(estimator).decode()

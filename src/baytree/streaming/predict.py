@@ -1,4 +1,4 @@
-"""Answers for the rows of a source, and how good they are, a batch at a time."""
+"""Prediction, evaluation and comparison over the batches of a table: one additive result per batch, then summed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from baytree.base.predictor import Predictor
     from baytree.data.schema.schema import Target
 
-UNANSWERED = "no prediction because"  # the column that says why
+UNANSWERED = "no prediction because"  # name of the column with the reason of a rejected prediction
 
 
 def answers(
@@ -36,16 +36,16 @@ def answers(
     n_reasons: int = 0,
     least: float | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """For each batch its answers as columns: those to copy, the prediction, probabilities and reasons if asked for.
+    """Yield per batch the columns to write: those in `kept`, the prediction, and on request probabilities and reasons.
 
-    A class of less than the `least` probability is no answer; a column says so.
+    A class whose probability is below `least` is not predicted; a column gives the reason.
     """
     kept, n_batches = tuple(kept), 0
     for frame in source.batches(progress):
         if len(frame):
             n_batches += 1
-            yield {name: frame[name] for name in kept} | _answers(model, frame, with_probabilities, n_reasons, least)
-    if not n_batches:  # no row, no answer, but the names of the columns
+            yield {name: frame[name] for name in kept} | _predict_batch(model, frame, with_probabilities, n_reasons, least)
+    if not n_batches:  # no rows: yield the column names only
         yield {
             name: []
             for name in (
@@ -55,20 +55,20 @@ def answers(
         }
 
 
-def _answers(
+def _predict_batch(
     model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int, least: float | None
 ) -> dict[str, Any]:
     table = model.encoded(frame)
-    found, choice = predict_with_codes(model.model, table)
-    columns: dict[str, Any] = {"prediction": found[:, 0] if choice is None else _labels(model, choice)}
+    prediction, choice = predict_with_codes(model.model, table)
+    columns: dict[str, Any] = {"prediction": prediction[:, 0] if choice is None else _labels(model, choice)}
     if choice is not None and least is not None:
-        columns |= _only_sure(columns["prediction"], low_confidence_reasons(found[range(len(choice)), choice], least))
-    columns |= dict(zip(_probability_names(model, with_probabilities), found.T, strict=False))
+        columns |= _reject(columns["prediction"], low_confidence_reasons(prediction[range(len(choice)), choice], least))
+    columns |= dict(zip(_probability_names(model, with_probabilities), prediction.T, strict=False))
     return columns | _reasons(model.model.explain(table), n_reasons) if n_reasons else columns
 
 
 def _labels(model: Predictor, choice: np.ndarray) -> Any:
-    """The labels of these codes, as a column of one type where they have one."""
+    """Return the labels of these codes, as a column of one type if they have one."""
     import polars as pl
 
     classes = target_of(model).classes or ()
@@ -77,16 +77,19 @@ def _labels(model: Predictor, choice: np.ndarray) -> Any:
     return [classes[code] for code in choice.tolist()]
 
 
-def _only_sure(labels: Any, reasons: list[str]) -> dict[str, Any]:
-    """The labels without those that there are reasons against, and these."""
+def _reject(labels: Any, reasons: list[str]) -> dict[str, Any]:
+    """Return the labels without the rejected ones, and a column with the reasons."""
     import polars as pl
 
-    told = pl.Series([reason or None for reason in reasons], dtype=pl.String)
-    return {"prediction": pl.Series(labels, strict=False).zip_with(told.is_null(), pl.Series([None])), UNANSWERED: told}
+    messages = pl.Series([reason or None for reason in reasons], dtype=pl.String)
+    return {
+        "prediction": pl.Series(labels, strict=False).zip_with(messages.is_null(), pl.Series([None])),
+        UNANSWERED: messages,
+    }
 
 
 def _reasons(ledgers: Sequence[Explanation], n: int) -> dict[str, list[Any]]:
-    """The lines that tell most for the prediction against the next class: what they are of, and how much they tell."""
+    """Return the contributions that speak most for the prediction against the runner-up: the columns and their effects."""
     columns: dict[str, list[Any]] = {name: [] for name in _reason_names(n)}
     for ledger in ledgers:
         _, _, (_, *amounts), _ = ledger.against_runner_up()
@@ -109,38 +112,38 @@ def _probability_names(model: Predictor, are_asked_for: bool) -> list[str]:
 def evaluate_source(
     model: Predictor, source: files.TableSource, progress: Progress | None = None, costs: np.ndarray | None = None
 ) -> Judged | None:
-    """How a model fares on rows whose target is known; rows without one are passed over. None where there is no row."""
+    """Evaluate a model on a source; rows without a target are skipped. Returns None for an empty source."""
     parts = (evaluate_rows(model, target_of(model).name, None, costs, frame) for frame in source.batches(progress))
     first = next(parts, None)
     return None if first is None else reduce(add, parts, first)
 
 
 def target_of(model: Predictor) -> Target:
-    """What the model predicts."""
+    """Return the target of a model; raise ValueError if it has none."""
     if model.schema.target is None:
         raise ValueError(f"{model.name} has no target")
     return model.schema.target
 
 
 def drift_of(model: Predictor, source: files.TableSource, progress: Progress | None = None) -> Batch:
-    """What the rows of a source look like beside those of training."""
+    """Summarize the rows of a source for comparison with the training rows."""
     parts = (Batch.of(model, read(frame)) for frame in source.batches(progress))
     return reduce(add, parts, Batch.none(model))
 
 
 def flips_of(old: Predictor, new: Predictor, source: files.TableSource, progress: Progress | None = None) -> Flips:
-    """The rows of a source that two models answer otherwise."""
+    """Count the rows of a source that two models predict differently."""
     parts = (Flips.of(old, new, frame) for frame in source.batches(progress))
     return reduce(add, parts, Flips())
 
 
 def rows(source: files.TableSource, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
-    """The rows of these numbers, the first being 1, each as a frame of its own; the source is read no further."""
-    found, first, left = {}, 1, set(wanted)
+    """Return the rows with these 1-based numbers, each as a frame; stop reading after the last."""
+    found, first, remaining = {}, 1, set(wanted)
     for frame in source.batches():
-        here = {at for at in left if at < first + len(frame)}
-        found |= {at: frame.slice(at - first, 1) for at in here}
-        left, first = left - here, first + len(frame)
-        if not left:
+        in_batch = {at for at in remaining if at < first + len(frame)}
+        found |= {at: frame.slice(at - first, 1) for at in in_batch}
+        remaining, first = remaining - in_batch, first + len(frame)
+        if not remaining:
             break
     return found

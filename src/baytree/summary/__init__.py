@@ -1,6 +1,7 @@
-"""What a model is, for a person: records of names and numbers. Text, HTML and JSON are printers of them.
+"""Model summaries: records of names and numbers that text, HTML, JSON and model comparison are derived from.
 
-Names are as the user wrote them, numbers are not rounded, and a date is a number with its unit.
+Names are as the user wrote them, numbers are not rounded, and a date is a number with its unit. One module per family of
+models: `linear`, `naive_bayes`, `tree`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ Summary = (
 
 
 def to_json(summary: Summary) -> bytes:
-    """The record as JSON, which has no word for numbers that are not finite: they are the texts "inf", "-inf", "nan"."""
+    """Encode a summary as JSON; numbers that are not finite become the strings "inf", "-inf" and "nan"."""
     return msgspec.json.encode(finite(msgspec.to_builtins(summary)))
 
 
 def from_json(text: bytes | str) -> Summary:
-    """The record that `to_json` has written."""
+    """Decode a summary that `to_json` wrote."""
     return msgspec.json.decode(text, type=Summary, strict=False)
 
 
 def finite(value: object) -> object:
-    """Plain values in which numbers that are not finite are texts: JSON has no word for them."""
+    """Replace numbers that are not finite by strings, because JSON cannot represent them."""
     if type(value) is float:
         return value if math.isfinite(value) else str(value)
     if type(value) is list or type(value) is tuple:

@@ -1,4 +1,4 @@
-"""Linear models and splines: coefficients, and how well they fit."""
+"""Summaries of linear models, discriminant analysis and splines: coefficients and goodness of fit."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import msgspec
 
 
 class Coefficient(msgspec.Struct, frozen=True):
-    """One line: a feature's coefficient for a class (against `base`, where coefficients compare two classes).
+    """Coefficient of a feature for a class (against `base`, if coefficients compare two classes).
 
-    `importance` is the coefficient per standard deviation of the feature. Standard error and what follows from it are None
-    where the fit was penalised: they would claim a certainty that shrinkage has taken away. `is_bound`: the column must be
-    followed, and the rows would have it otherwise, so that the coefficient is 0.
+    `importance` is the coefficient per standard deviation of the feature. The standard error and what is derived from it are
+    None after a penalised fit, because shrinkage invalidates them. `is_bound`: a monotonicity constraint holds the
+    coefficient at 0 against the data.
     """
 
     label: object  # a class, as the user wrote it
     feature: str
-    column: str  # where the feature comes from; empty for the intercept
+    column: str  # column that the feature is derived from; empty for the intercept
     estimate: float
     odds_ratio: float
     importance: float
@@ -27,25 +27,25 @@ class Coefficient(msgspec.Struct, frozen=True):
 
 
 class LinearSummary(msgspec.Struct, frozen=True, tag="linear"):
-    """The coefficients, the intercept of each class first, and what they compare."""
+    """Coefficients of a linear classifier, the intercept of each class first."""
 
     title: str
     target: str
     coefficients: tuple[Coefficient, ...]
-    base: str | None = None  # the class that all others are compared with, where there is one
-    references: tuple[tuple[str, str], ...] = ()  # the level of each nominal column that is the zero of the others
-    axes: tuple[float, ...] = ()  # the share of each discriminant axis in what keeps the classes apart
+    base: str | None = None  # reference class that all others are compared with, if there is one
+    references: tuple[tuple[str, str], ...] = ()  # reference level of each nominal column
+    axes: tuple[float, ...] = ()  # proportion of the between-class variance on each discriminant axis
 
 
 class Slope(msgspec.Struct, frozen=True):
-    """One line of a linear regression: what one unit more of a feature changes.
+    """Coefficient of a linear regression: the change of the prediction per unit of a feature.
 
-    `importance` is the change per standard deviation of the feature. Standard error and what follows from it are None where
-    the fit was penalised, where no degrees of freedom are left, and where a feature is not used.
+    `importance` is the change per standard deviation of the feature. The standard error and what is derived from it are None
+    after a penalised fit, without residual degrees of freedom, and for unused features.
     """
 
     feature: str
-    column: str  # where the feature comes from; empty for the intercept
+    column: str  # column that the feature is derived from; empty for the intercept
     estimate: float
     importance: float
     standard_error: float | None = None
@@ -55,15 +55,15 @@ class Slope(msgspec.Struct, frozen=True):
 
 
 class RegressionSummary(msgspec.Struct, frozen=True, tag="linear_regression"):
-    """The coefficients, the intercept first, and how well they fit the rows; numbers are None where they say nothing."""
+    """Coefficients of a linear regression, the intercept first, and goodness of fit; undefined statistics are None."""
 
     target: str
     slopes: tuple[Slope, ...]
-    references: tuple[tuple[str, str], ...]  # the level of each nominal column that is the zero of the others
-    collinear: tuple[str, ...]  # features that follow from earlier ones, and are not used
+    references: tuple[tuple[str, str], ...]  # reference level of each nominal column
+    collinear: tuple[str, ...]  # linearly dependent on earlier features, and not used
     weight: float  # of all rows
     r2: float
-    level: float = 0.95  # of the intervals
+    level: float = 0.95  # confidence level of the intervals
     adjusted_r2: float | None = None
     residual_error: float | None = None
     degrees: float | None = None
@@ -72,26 +72,26 @@ class RegressionSummary(msgspec.Struct, frozen=True, tag="linear_regression"):
     log_likelihood: float | None = None
     aic: float | None = None
     bic: float | None = None
-    is_perfect: bool = False  # nothing but rounding is left of the residuals
-    penalty: str | None = None  # in words
+    is_perfect: bool = False  # the residuals are zero up to rounding
+    penalty: str | None = None  # description of the penalty
 
 
 class SplineTerm(msgspec.Struct, frozen=True):
-    """A product of hinges, in words, and its coefficient for each score; the constant has no hinges."""
+    """Product of hinge functions, as text, and its coefficient for each score; the constant term has no hinges."""
 
-    hinges: tuple[str, ...]  # as a person reads them: max(0, temp − 58), colour=red
-    coefficient: tuple[float, ...]  # of the features as they came
+    hinges: tuple[str, ...]  # formatted: max(0, temp − 58), colour=red
+    coefficient: tuple[float, ...]  # for features on their original scale
 
 
 class SplineSummary(msgspec.Struct, frozen=True, tag="splines"):
-    """The terms, the constant first, and how well they fit; of classes RSS and GCV are those of their indicators."""
+    """Terms of a MARS model, the constant first, and goodness of fit; for classes, RSS and GCV are those of indicators."""
 
     target: str
-    scores: tuple[str, ...]  # what the coefficients add up to: the target, or log-odds of classes
+    scores: tuple[str, ...]  # what the terms sum to: the target, or log-odds of classes
     terms: tuple[SplineTerm, ...]
-    columns: tuple[str, ...]  # that terms read
+    columns: tuple[str, ...]  # used in terms
     unused: tuple[str, ...]
-    references: tuple[tuple[str, str], ...]  # the level of each nominal column that is the zero of the others
+    references: tuple[tuple[str, str], ...]  # reference level of each nominal column
     rows: int
     rss: float
     gcv: float
@@ -100,11 +100,11 @@ class SplineSummary(msgspec.Struct, frozen=True, tag="splines"):
 
 
 class QuadraticSummary(msgspec.Struct, frozen=True, tag="quadratic_discriminant"):
-    """The prior, the means and, of few features, the covariance of each class."""
+    """Priors and means of each class and, if there are few features, covariances."""
 
     target: str
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     features: tuple[str, ...]
     mean: tuple[tuple[float, ...], ...]  # [n_features, n_classes]
-    covariance: tuple[tuple[tuple[float, ...], ...], ...] = ()  # [n_classes, n_features, n_features]; none of many
+    covariance: tuple[tuple[tuple[float, ...], ...], ...] = ()  # [n_classes, n_features, n_features]; empty if many

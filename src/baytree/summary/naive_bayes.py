@@ -1,14 +1,14 @@
-"""Naive Bayes, a record per column with numbers for each class; and the joint table."""
+"""Summaries of naive Bayes models (one record per column, with numbers per class) and of joint tables."""
 
 from __future__ import annotations
 
 import msgspec
 
-MOST_WORDS = 5  # of a text column that are told for each class
+MOST_WORDS = 5  # words of a text column that are listed per class
 
 
 class LevelShares(msgspec.Struct, frozen=True, tag="levels"):
-    """How probable each level of a column is."""
+    """Probability of each level of a column."""
 
     column: str
     levels: tuple[str, ...]
@@ -16,7 +16,7 @@ class LevelShares(msgspec.Struct, frozen=True, tag="levels"):
 
 
 class IntervalShares(msgspec.Struct, frozen=True, tag="intervals"):
-    """How probable the intervals between the cuts of a numeric column are; without a cut there is one interval."""
+    """Probability of each interval between the cut points of a numeric column; without cut points there is one interval."""
 
     column: str
     cuts: tuple[float, ...]
@@ -25,7 +25,7 @@ class IntervalShares(msgspec.Struct, frozen=True, tag="intervals"):
 
 
 class Normal(msgspec.Struct, frozen=True, tag="normal"):
-    """The place and the width of a bell curve."""
+    """Mean and scale of a normal distribution."""
 
     column: str
     mean: tuple[float, ...]
@@ -34,7 +34,7 @@ class Normal(msgspec.Struct, frozen=True, tag="normal"):
 
 
 class KernelDensity(msgspec.Struct, frozen=True, tag="kernels"):
-    """The mean of a kernel density, the width of its kernels and their number."""
+    """Mean of a kernel density, width of its kernels and their number."""
 
     column: str
     mean: tuple[float, ...]
@@ -44,7 +44,7 @@ class KernelDensity(msgspec.Struct, frozen=True, tag="kernels"):
 
 
 class Amount(msgspec.Struct, frozen=True, tag="amount"):
-    """One number: the probability of yes, a mean count, a share among the columns, or a weight."""
+    """One number: the probability of yes, a mean count, a proportion among the columns, or a weight."""
 
     column: str
     quantity: str
@@ -52,27 +52,27 @@ class Amount(msgspec.Struct, frozen=True, tag="amount"):
 
 
 class TellingWords(msgspec.Struct, frozen=True, tag="words"):
-    """The words of a text column that speak most for each class, the strongest first."""
+    """The most indicative words of a text column for each class, the strongest first."""
 
     column: str
-    words: tuple[tuple[str, ...], ...]  # of each class
+    words: tuple[tuple[str, ...], ...]  # per class
 
 
 Likelihood = LevelShares | IntervalShares | Normal | KernelDensity | Amount | TellingWords
 
 
 class NaiveBayesSummary(msgspec.Struct, frozen=True, tag="naive_bayes"):
-    """The prior of each class, and what each column looks like in it."""
+    """Prior and class-conditional distributions of each column."""
 
     target: str
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     likelihoods: tuple[Likelihood, ...]
-    belief: str = ""  # the prior that the distributions were derived with, in words
+    belief: str = ""  # description of the prior on the distributions' parameters
 
 
 class Combination(msgspec.Struct, frozen=True):
-    """A level of each column and a class, and their share of all weight."""
+    """A level of each column and a class, and their proportion of the total weight."""
 
     levels: tuple[str, ...]
     label: str
@@ -80,7 +80,7 @@ class Combination(msgspec.Struct, frozen=True):
 
 
 class JointSummary(msgspec.Struct, frozen=True, tag="joint_table"):
-    """How many combinations occur of those that could, and the heaviest."""
+    """Number of occurring and of possible combinations, and the heaviest ones."""
 
     target: str
     columns: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Decision trees: one growing machine, many named settings."""
+"""Decision trees: one growing engine, in which each algorithm is a policy."""

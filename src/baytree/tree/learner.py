@@ -1,4 +1,4 @@
-"""The learner of trees: a policy, what classes weigh, and whether every candidate is kept. It knows rows, but no frames."""
+"""`TreeLearner`: grows, prunes and post-processes the tree of a policy. It works on encoded rows and knows no frames."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from baytree.tree.pruning.bayesian_averaging import VaryingColumns, average_prun
 
 
 class TreeLearner(msgspec.Struct, frozen=True):
-    """A tree by a policy."""
+    """Learner of a decision tree: a policy, class weights, and options."""
 
     policy: Policy
     weighing: ClassWeighting = EQUAL
     traces: bool = False
-    averages: bool = False  # over all prunings
+    averages: bool = False  # predict with the average over all prunings
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The tree of these rows."""
+        """Grow the tree of these rows; with `averages`, average over its prunings; with monotone columns, enforce them."""
         tree, trace = self._tree(rescale_weights(rows))
         if self.averages:
             n_columns = rows.map_reduce(VaryingColumns.of, rows_per_part=None).count
@@ -40,15 +40,15 @@ class TreeLearner(msgspec.Struct, frozen=True):
         return FitResult(tree, fitted_attributes={"trace_": trace})
 
     def grown(self, rows: Partitions) -> Tree:
-        """The tree as it is grown and pruned, before anything is averaged."""
+        """The tree as grown and pruned, before averaging and monotone constraints."""
         return self._tree(rescale_weights(rows))[0]
 
     def costs(self, tree: Tree, schema: Schema) -> ClassCosts:
-        """What the classes of a tree weigh."""
+        """Class scales for the classes of a tree."""
         return equal_costs(0) if not tree.n_classes else self.weighing.of_counts(tree.counts[0], schema.classes)
 
     def _tree(self, rows: Partitions) -> tuple[Tree, list[dict[str, Any]]]:
-        """The tree as it was grown, and its trace."""
+        """The tree as grown, and its trace. A numeric target is scaled into a safe range first and the tree scaled back."""
         warn_unused_columns(rows, self.policy)
         if rows.schema.target.classes is not None:
             grown = self._grown(rows)
@@ -70,10 +70,10 @@ def _directions(policy: Policy, schema: Schema) -> np.ndarray:
 
 
 def refuse_text(schema: Schema) -> None:
-    """Raises an error where a column is text, which trees do not split."""
+    """Raise an error if a column is text, which trees cannot split."""
     for column in schema:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text, which a tree cannot split; leave it out, declare it with "
+                f"column {column.name!r} is text, which a tree cannot split; drop it, declare it with "
                 f"schema={{{column.name!r}: 'nominal'}}, or use NaiveBayesClassifier or LogisticRegression"
             )

@@ -1,1 +1,3 @@
-"""How far an answer can be trusted: intervals of probabilities and means, of arrays alone."""
+"""Uncertainty of predictions: intervals of probabilities and means, conformal ranks, and the reject option. Works on arrays
+alone.
+"""

@@ -1,84 +1,90 @@
-"""Intervals of answers: of the share of a class among rows that were counted, of scores in logs, of a mean.
+"""Intervals of predictions: class proportions from counts, probabilities from scores, and means; plus conformal ranks.
 
-All are read per class or number: a level of 0.95 means that each of them holds the truth in 95 of 100 tables, not all at
-once. Every interval is under the model's own assumptions: it tells how much the answer owes to the rows that happened to
-be seen, not whether classes are normal or columns independent.
-
-Conformal ranks: where a new row stands among the rows that were seen (Vovk, Gammerman and Shafer 2005).
+Intervals hold per class or number: at level 0.95, each of them covers the truth in 95 of 100 tables, not all jointly. They
+are conditional on the model's assumptions: they show how much a prediction depends on the sample, not whether classes are
+normal or columns independent. The conformal functions rank a new row among the calibration rows (Vovk, Gammerman and Shafer
+2005).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-JEFFREYS = (
-    0.5  # what is added to the count of a class and of all others: its intervals hold at any share (Brown and others 2001)
-)
+# Jeffreys pseudo-count of a class and of its complement: good coverage at any proportion (Brown, Cai and DasGupta 2001)
+JEFFREYS = 0.5
 
 
 def no_interval(reason: str) -> ValueError:
-    """The refusal of a model whose answers have no honest interval, with the way out."""
-    return ValueError(f"{reason}; prediction sets keep their promise with any model: see bt.conformal")
+    """The ValueError of a model that has no valid intervals; its message names conformal prediction sets as the
+    alternative.
+    """
+    return ValueError(f"{reason}; prediction sets have guaranteed coverage with any model: see bt.conformal")
 
 
 def widen_to_include(intervals: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """The intervals, none of which leaves out the answer that it is about: [..., 2] for answers [...]."""
+    """Intervals widened to contain the prediction they belong to: [..., 2] for predictions [...]."""
     low, high = np.minimum(intervals[..., 0], answers), np.maximum(intervals[..., 1], answers)
     return np.stack([low, high], axis=-1)
 
 
 def proportion_moments(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each class's share after Jeffreys, from counts [n, n_classes]: each class against the others."""
+    """Mean and variance of each class proportion with a Jeffreys prior, each class against the others. counts [n,
+    n_classes]
+    """
     total = counts.sum(axis=1, keepdims=True) + 2 * JEFFREYS
     mean = (counts + JEFFREYS) / total
     return mean, mean * (1 - mean) / (total + 1)
 
 
 def proportion_intervals(mean: np.ndarray, variance: np.ndarray, level: float) -> np.ndarray:
-    """The quantiles of the Beta distribution with these moments; of a count of 0 from 0 on, of all up to 1: [..., 2]."""
-    from scipy.special import betaincinv  # predicting without intervals stays free of scipy
+    """Quantiles of the Beta distribution with these moments; from 0 for a count of 0, up to 1 for a count of all.
+    [..., 2]
+    """
+    from scipy.special import betaincinv  # local import: prediction without intervals does not need scipy
 
-    size = np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-300)
-    a, b = mean * size, (1 - mean) * size
+    concentration = np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-300)
+    a, b = mean * concentration, (1 - mean) * concentration
     low, high = betaincinv(a, b, (1 - level) / 2), betaincinv(a, b, (1 + level) / 2)
-    least = JEFFREYS * (1 + 1e-9)
-    return np.stack([np.where(a <= least, 0.0, low), np.where(b <= least, 1.0, high)], axis=-1)
+    threshold = JEFFREYS * (1 + 1e-9)
+    return np.stack([np.where(a <= threshold, 0.0, low), np.where(b <= threshold, 1.0, high)], axis=-1)
 
 
 def score_intervals(mean: np.ndarray, covariance: np.ndarray, level: float) -> np.ndarray:
-    """Of the softmax of scores: normal on the scale of each class's log-odds against all others, [n_rows, n_classes, 2].
+    """Intervals of the softmax of scores, normal on the scale of each class's log-odds against all others. [n_rows,
+    n_classes, 2]
 
-    `covariance` is [n_rows, n_classes, n_classes], or [n_rows, n_classes] for scores that vary independently. The log-odds
-    of class k change with score k as 1, with each other score as minus its class's share among the others.
+    `covariance` is [n_rows, n_classes, n_classes], or [n_rows, n_classes] for independent scores. By the delta method, the
+    log-odds of class k have derivative 1 with respect to score k, and minus the other class's proportion among the others
+    with respect to each other score.
     """
-    from statistics import NormalDist  # whoever only predicts does without it
+    from statistics import NormalDist  # local import: prediction alone does not need it
 
-    out, reach = np.ones((*mean.shape, 2)), NormalDist().inv_cdf((1 + level) / 2)
-    for k in range(mean.shape[1] if mean.shape[1] > 1 else 0):  # a class without others is certain
+    out, quantile = np.ones((*mean.shape, 2)), NormalDist().inv_cdf((1 + level) / 2)
+    for k in range(mean.shape[1] if mean.shape[1] > 1 else 0):  # a single class is certain
         others = np.delete(mean, k, axis=1)
-        top = others.max(axis=1)
-        rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
-        change = -np.exp(np.minimum(mean - rest[:, None], 0.0))
-        change[:, k] = 1.0
-        deviation = np.sqrt(np.maximum(_variances(change, covariance), 0.0))
+        largest = others.max(axis=1)
+        log_sum_others = largest + np.log(np.exp(others - largest[:, None]).sum(axis=1))
+        gradient = -np.exp(np.minimum(mean - log_sum_others[:, None], 0.0))
+        gradient[:, k] = 1.0
+        deviation = np.sqrt(np.maximum(_variances(gradient, covariance), 0.0))
         for side, sign in enumerate((-1, 1)):
-            out[:, k, side] = _sigmoid(mean[:, k] - rest + sign * reach * deviation)
+            out[:, k, side] = _sigmoid(mean[:, k] - log_sum_others + sign * quantile * deviation)
     return out
 
 
 def log_amount_moments(amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the logarithm of Gamma variables: shares that are Dirichlet's, up to what all of them share."""
+    """Mean and variance of the log of Gamma variables, which are Dirichlet proportions up to a common factor."""
     from scipy.special import digamma, polygamma
 
     return digamma(amount), polygamma(1, amount)
 
 
 def mean_intervals(mean: np.ndarray, variance: np.ndarray, degrees: np.ndarray | float, level: float) -> np.ndarray:
-    """Student's: mean ± t √variance, [n_rows, 2]."""
+    """Student intervals: mean ± t √variance. [n_rows, 2]"""
     from scipy.special import stdtrit
 
-    reach = stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
-    return np.stack([mean - reach, mean + reach], axis=-1)
+    half_width = stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
+    return np.stack([mean - half_width, mean + half_width], axis=-1)
 
 
 def _variances(change: np.ndarray, covariance: np.ndarray) -> np.ndarray:
@@ -88,37 +94,41 @@ def _variances(change: np.ndarray, covariance: np.ndarray) -> np.ndarray:
 
 
 def _sigmoid(score: np.ndarray) -> np.ndarray:
-    return 0.5 * (1 + np.tanh(score / 2))  # at any size
+    return 0.5 * (1 + np.tanh(score / 2))  # does not overflow
 
 
-TIE = 1e-9  # relative: rows that are alike must not be told apart by rounding
+TIE = 1e-9  # relative tolerance: equal rows must not be distinguished by rounding
 
 
 def weight_up_to(seen: np.ndarray, weight: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """The weight of the rows seen [n] whose conformity is at most that of each new one, [...]: ties count."""
+    """Weight of the calibration rows [n] whose conformity is at most that of each new row [...], ties included."""
     order = np.argsort(seen, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weight[order])])
     return total[np.searchsorted(seen[order], new * (1 + TIE) + 1e-300, side="right")]
 
 
 def least_conforming(seen: np.ndarray, weight: np.ndarray, alpha: float) -> float:
-    """The least conformity with which an answer is kept: more than α of the rows seen, and itself, conform no better.
+    """Smallest conformity with which a label stays in the set: more than α of the calibration rows and the new one are no
+    larger.
 
     >>> least_conforming(np.array([0.2, 0.5, 0.9]), np.ones(3), 0.3)  # the worst of four is below it
     0.2
     """
     order = np.argsort(seen, kind="stable")
     rank = (np.concatenate([[0.0], np.cumsum(weight[order])]) + 1) / (weight.sum() + 1)
-    place = int(np.argmax(rank > alpha * (1 + TIE)))
-    return float(seen[order][place - 1]) if place else 0.0
+    index = int(np.argmax(rank > alpha * (1 + TIE)))
+    return float(seen[order][index - 1]) if index else 0.0
 
 
 def lower_bounds(values: np.ndarray, weight: np.ndarray, alpha: float) -> np.ndarray:
-    """For each new row the largest of its values [n_seen, n_new] below which at most α of the weight lies, −∞ counted as one
-    more: the ⌊α (n + 1)⌋-th smallest, −∞ where that is none."""
+    """Lower conformal bound of each new row: the largest of its values [n_calibration, n_new] below which at most α of the
+    weight lies.
+
+    −∞ counts as one more row. The result is the ⌊α (n + 1)⌋-th smallest value, −∞ if there is none. float64 [n_new]
+    """
     order = np.argsort(values, axis=0, kind="stable")
-    ranked = np.take_along_axis(values, order, axis=0)
-    below = np.cumsum(weight[order], axis=0)
+    sorted_values = np.take_along_axis(values, order, axis=0)
+    cumulative = np.cumsum(weight[order], axis=0)
     allowed = alpha * (weight.sum() + 1) * (1 + TIE)
-    place = (below <= allowed).sum(axis=0)
-    return np.where(place > 0, np.take_along_axis(ranked, np.maximum(place - 1, 0)[None], axis=0)[0], -np.inf)
+    index = (cumulative <= allowed).sum(axis=0)
+    return np.where(index > 0, np.take_along_axis(sorted_values, np.maximum(index - 1, 0)[None], axis=0)[0], -np.inf)

@@ -1,6 +1,7 @@
-"""The right to say nothing: when an answer is not worth giving, and the reason in words.
+"""Reject option: rules that withhold a prediction, the reason in words, and the curve of accuracy against coverage.
 
-What saying nothing brings: how many rows are answered, and how many of those right, as more confidence is asked for.
+`RejectRule` reads what users pass as `reject=`. The `*_reasons` functions return one string per row, empty if the row is
+predicted. `RejectionCurvePoints` computes the accuracy–coverage curve.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from baytree._typing import FrameLike
 
 
 class SupportsPredictSet(Protocol):
-    """Prediction sets."""
+    """Protocol of objects with prediction sets."""
 
     def predict_set(self, X: FrameLike) -> np.ndarray:
-        """Whether each class is in the set of each row. bool [n_rows, n_classes]"""
+        """Whether each class is in the prediction set of each row. bool [n_rows, n_classes]"""
         ...
 
 
 class RejectRule(msgspec.Struct, frozen=True):
-    """When to say nothing; None does not ask."""
+    """When to withhold a prediction; None disables a criterion."""
 
-    confidence: float | None = None  # the least probability of an answer
-    cost: float | None = None  # what saying nothing costs, beside a mistake (Chow 1970)
-    typicality: float | None = None  # the least share of rows, as the model expects them, that are as unlikely
-    sets: SupportsPredictSet | None = None  # prediction sets: only what stands alone is an answer
+    confidence: float | None = None  # minimum probability of a prediction
+    cost: float | None = None  # cost of a rejection relative to a mistake (Chow 1970)
+    typicality: float | None = None  # minimum proportion of rows, under the model, that are as unlikely
+    sets: SupportsPredictSet | None = None  # prediction sets: predict only if the set has a single class
 
     @classmethod
     def read(cls, given: Any) -> RejectRule:
-        """What a user gave: a least probability, prediction sets, or a dict of these."""
+        """Rule from user input: a minimum probability, prediction sets, or a dict of these."""
         if hasattr(given, "predict_set"):
             return cls(sets=given)
         if not isinstance(given, Mapping):
@@ -42,7 +43,7 @@ class RejectRule(msgspec.Struct, frozen=True):
             if name not in cls.__struct_fields__:
                 raise ValueError(f"reject names {name!r}: give one of {', '.join(map(repr, cls.__struct_fields__))}")
         if "sets" in given and not hasattr(given["sets"], "predict_set"):
-            raise ValueError(f"reject['sets']={given['sets']!r}: give what bt.conformal gave")
+            raise ValueError(f"reject['sets']={given['sets']!r}: pass the result of bt.conformal")
         numbers = {name: _number(name, given[name]) for name in given if name != "sets"}
         return cls(**numbers, sets=given.get("sets"))
 
@@ -54,58 +55,65 @@ def _number(name: str, value: Any) -> float:
 
 
 def low_confidence_reasons(probability: np.ndarray, least: float) -> list[str]:
-    """A reason for each row whose answer has a probability [n_rows] below the least."""
-    return [f"its class has probability {p:.3g}, below {least:g}" if p < least else "" for p in probability.tolist()]
+    """A reason for each row whose predicted class has a probability [n_rows] below `least`."""
+    return [
+        f"the predicted class has probability {p:.3g}, below {least:g}" if p < least else "" for p in probability.tolist()
+    ]
 
 
 def too_costly(expected: np.ndarray, cost: float) -> list[str]:
-    """A reason for each row whose answer is expected to cost more [n_rows] than saying nothing."""
-    return [f"an answer costs {c:.3g} on average, none {cost:g}" if c > cost else "" for c in expected.tolist()]
+    """A reason for each row whose expected cost of prediction [n_rows] exceeds the cost of rejection."""
+    return [
+        f"a prediction has an expected cost of {c:.3g}, more than a rejection ({cost:g})" if c > cost else ""
+        for c in expected.tolist()
+    ]
 
 
 def atypical_reasons(typicality: np.ndarray, least: float) -> list[str]:
-    """A reason for each row that is unlike anything seen: [n_rows] shares of rows that are as unlikely."""
-    told = "unlike what was seen: of rows as the model expects them, {:.2%} are as unlikely, less than {:g}"
-    return [told.format(t, least) if t < least else "" for t in typicality.tolist()]
+    """A reason for each row that is unlike the training rows. typicality [n_rows]: proportion of rows that are as
+    unlikely
+    """
+    template = "unlike the training rows: only {:.2%} of the rows that the model expects are as unlikely, below {:g}"
+    return [template.format(t, least) if t < least else "" for t in typicality.tolist()]
 
 
 def ambiguous_reasons(members: np.ndarray, classes: Sequence[Any]) -> list[str]:
-    """A reason for each row whose prediction set [n_rows, n_classes] is not of one class."""
+    """A reason for each row whose prediction set [n_rows, n_classes] does not have exactly one class."""
     reasons = []
     for row in members:
         names = [str(label) for label, is_in in zip(classes, row, strict=True) if is_in]
-        several = f"it could be {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else ""
-        reasons.append(several if names else "it would be odd with any class")
+        alternatives = f"several classes are possible: {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else ""
+        reasons.append(alternatives if names else "no class is plausible")
     return reasons
 
 
 def first_reasons(of_rules: Sequence[list[str]], n_rows: int) -> list[str]:
-    """For each row the reason of the first rule that has one; empty where it is answered."""
+    """For each row the reason of the first rule that rejects it; empty if it is predicted."""
     return [next((reasons[row] for reasons in of_rules if reasons[row]), "") for row in range(n_rows)]
 
 
 class RejectionCurvePoints(msgspec.Struct, frozen=True):
-    """A point for each different threshold, the surest rows first; rows that are as sure come together."""
+    """One point per distinct threshold, most confident rows first; rows of equal confidence form one point."""
 
-    least: np.ndarray  # [n], the least confidence of an answer, falling
-    share: np.ndarray  # [n], of rows that are then answered, rising to 1
-    accuracy: np.ndarray  # [n], of right answers among them
+    least: np.ndarray  # [n], confidence threshold, decreasing
+    share: np.ndarray  # [n], coverage: proportion of rows predicted, increasing to 1
+    accuracy: np.ndarray  # [n], accuracy among them
 
     @classmethod
     def of(cls, sure: np.ndarray, is_right: np.ndarray, weight: np.ndarray) -> RejectionCurvePoints:
-        """Of rows with what they are sure of, whether that is right, and their weight. [n_rows] each"""
+        """Curve of rows with their confidence, whether the prediction is right, and weight. [n_rows] each"""
         order = np.argsort(-sure, kind="stable")
         last = np.append(np.flatnonzero(np.diff(sure[order])), len(order) - 1)
-        total, right = np.cumsum(weight[order])[last], np.cumsum((weight * is_right)[order])[last]
-        return cls(sure[order][last], total / total[-1], right / np.maximum(total, 1e-300))
+        covered, correct = np.cumsum(weight[order])[last], np.cumsum((weight * is_right)[order])[last]
+        return cls(sure[order][last], covered / covered[-1], correct / np.maximum(covered, 1e-300))
 
 
 def at_least(thresholds: np.ndarray, least: np.ndarray, share: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
-    """The share answered, and the accuracy of those, at each threshold; NaN where nobody is answered. [n, 2]
+    """Coverage and accuracy at each threshold; the accuracy is NaN if no row is predicted. [n, 2]
 
     >>> at_least(np.array([0.5, 0.8, 0.95]), np.array([0.9, 0.6]), np.array([0.25, 1.0]), np.array([1.0, 0.75])).tolist()
     [[1.0, 0.75], [0.25, 1.0], [0.0, nan]]
     """
-    place = np.searchsorted(-least, -thresholds, side="right")  # how many points are at least as sure
-    shares, accuracies = np.append(0.0, share)[place], np.append(np.nan, accuracy)[place]
-    return np.stack([shares, accuracies], axis=1)
+    n_points = np.searchsorted(-least, -thresholds, side="right")  # number of points that are at least as confident
+    coverage, accuracies = np.append(0.0, share)[n_points], np.append(np.nan, accuracy)[n_points]
+    return np.stack([coverage, accuracies], axis=1)

@@ -1,1 +1,1 @@
-"""Text columns: documents in, a sorted vocabulary and a bag of words per row out."""
+"""Encoding of raw columns into a `Table`: numbers, level codes, bags of words, labels and weights."""

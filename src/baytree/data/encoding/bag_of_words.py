@@ -1,11 +1,9 @@
-r"""Text as counts: documents in, a sorted vocabulary and a bag of words per row out.
+r"""Bag of words: tokenize documents, build a sorted vocabulary, count tokens per row; document frequencies and idf.
 
-A token is a word, or `ngrams` words in a row: the words of the lower-cased document (`str.lower`) that match
-`(?u)\b\w\w+\b`, without the stop words. These are the tokens of scikit-learn's `CountVectorizer` with the
-same settings. Counts of parts merge into the counts of the whole, so limits on the document frequency come
-after counting (`limit`), never during it.
-
-In how many documents words occur: which words are kept, and how much each weighs.
+A token is a word or an n-gram of `ngrams` words: the words of the lower-cased document (`str.lower`) that match
+`(?u)\b\w\w+\b`, without the stop words. These are the tokens of scikit-learn's `CountVectorizer` with the same settings.
+Counts of partitions merge into the counts of the whole, so limits on the document frequency (`min_df`, `max_df`) are
+applied after counting (`within_limits`), never during it.
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ MAX_BUCKETS = 2**24
 
 
 def count(documents: Documents, options: Text | None = None, n_threads: int | None = None) -> Counted:
-    """The sorted vocabulary of the documents and the bag of tokens of each row, before any limits.
+    """Return the sorted vocabulary and the bag of tokens of each row, before any limits.
 
-    A missing document (None, NaN) has no tokens and is marked missing; an empty one only has no tokens. The
-    answer does not depend on the number of threads. With `hashing=n` the code of a token is its MurmurHash3
-    modulo n, without signs (scikit-learn's `alternate_sign=False`), and the vocabulary names the buckets.
+    A missing document (None, NaN) has no tokens and is marked missing; an empty one only has no tokens. The result does not
+    depend on the number of threads. With `hashing=n` the code of a token is its MurmurHash3 modulo n, without signs
+    (scikit-learn's `alternate_sign=False`), and the vocabulary names the buckets.
 
     >>> vocabulary, tokens = count(["the cat", "The cat, the CAT!", None])
     >>> vocabulary, tokens.code.tolist(), tokens.count.tolist(), tokens.missing.tolist()
@@ -45,7 +43,7 @@ def count(documents: Documents, options: Text | None = None, n_threads: int | No
 
 
 def encode(documents: Documents, options: Text | None, vocabulary: Vocabulary, n_threads: int | None = None) -> Tokens:
-    """The bag of tokens of each row in the codes of this vocabulary; tokens that are not in it are dropped.
+    """Return the bag of tokens of each row in the codes of this vocabulary; unknown tokens are dropped.
 
     >>> encode(["a cat and a dog"], None, ("cat", "cow")).code.tolist()
     [0]
@@ -56,16 +54,16 @@ def encode(documents: Documents, options: Text | None, vocabulary: Vocabulary, n
 
 
 class BlockBags(msgspec.Struct, frozen=True):
-    """The bags of blocks of documents, each block in codes of its own: a statistic, the rows of a sum one after another.
+    """Mergeable bags of blocks of documents, each block with its own codes; `+` appends rows.
 
-    The words of all blocks are brought together once, after the last sum, not again with each.
+    The vocabularies are united once at the end (`united`) instead of at every addition.
     """
 
     blocks: tuple[tuple[_core.Vocabulary, Tokens], ...]
 
     @classmethod
     def of(cls, documents: list, first_row: int, options: Text) -> BlockBags:
-        """The bags of one block, whose first document is this row."""
+        """Count the tokens of one block, whose first document has row number `first_row`."""
         block, missing = texts(documents, first_row, options.lowercase)
         vocabulary, arrays = _core.count_tokens(block, _reading(block, options))
         return cls(((vocabulary, _tokens(arrays, missing)),))
@@ -74,21 +72,21 @@ class BlockBags(msgspec.Struct, frozen=True):
         return BlockBags(self.blocks + other.blocks)
 
     def united(self) -> Counted:
-        """One sorted vocabulary, and the bags of all rows in its codes."""
+        """Return the sorted vocabulary of all blocks and the bags of all rows in its codes."""
         vocabulary, mappings = _core.unite([words for words, _ in self.blocks])
         return vocabulary, joined([tokens for _, tokens in self.blocks], mappings)
 
 
 @cache
 def english() -> Vocabulary:
-    """The words that `stop_words="english"` leaves out: scikit-learn's."""
+    """Return scikit-learn's English stop words, sorted."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return tuple(sorted(ENGLISH_STOP_WORDS))
 
 
 def checked(options: Text) -> Text:
-    """The options, or a ValueError that names the one that cannot be."""
+    """Return the options; raise a ValueError that names the first invalid one."""
     shortest, longest = options.ngrams
     if not 1 <= shortest <= longest:
         raise ValueError(f"ngrams={options.ngrams!r} must be (shortest, longest), 1 <= shortest <= longest")
@@ -105,7 +103,7 @@ def checked(options: Text) -> Text:
 def _check_limits(low: float, high: float) -> None:
     for name, value in (("min_df", low), ("max_df", high)):
         if not (value >= 0 if isinstance(value, Integral) else 0 <= value <= 1):
-            raise ValueError(f"{name}={value!r} must be a number of documents or a float share from 0 to 1")
+            raise ValueError(f"{name}={value!r} must be a number of documents or a proportion (float) from 0 to 1")
     if isinstance(low, Integral) == isinstance(high, Integral) and high < low:
         raise ValueError(f"max_df={high!r} is below min_df={low!r}, so no word can be kept; swap them")
 
@@ -132,18 +130,18 @@ def _buckets(n_buckets: int) -> Vocabulary:
 
 
 class DocumentFrequency(msgspec.Struct, frozen=True):
-    """In how many documents each word occurs, by weight: a statistic, so parts add up and can be taken away.
+    """Weighted number of documents in which each word occurs; a statistic that supports addition and subtraction.
 
-    A word whose documents were all taken away stays, with 0, until `within_limits` drops it.
+    A word whose documents were all subtracted stays with frequency 0 until `within_limits` drops it.
     """
 
     vocabulary: Vocabulary
     documents: np.ndarray  # float64 [n_words]
-    total: float  # all documents that are not missing
+    total: float  # weight of all documents that are not missing
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, tokens: Tokens, weight: np.ndarray | None = None) -> DocumentFrequency:
-        """The frequencies in these rows.
+        """Return the document frequencies of these rows, weighted if `weight` is given.
 
         >>> from baytree.data.encoding.bag_of_words import count
         >>> DocumentFrequency.of(*count(["cat cat", "cat dog", ""]))
@@ -161,28 +159,28 @@ class DocumentFrequency(msgspec.Struct, frozen=True):
         return self._combined(other, np.subtract)
 
     def _combined(self, other: DocumentFrequency, operation: np.ufunc) -> DocumentFrequency:
-        vocabulary, seen = self.vocabulary, (self.documents, other.documents)
-        if vocabulary != other.vocabulary:  # parts of one table share their words: nothing to bring together
+        vocabulary, frequencies = self.vocabulary, (self.documents, other.documents)
+        if vocabulary != other.vocabulary:  # partitions of one table share their vocabulary
             vocabulary, (ours, theirs) = union([self.vocabulary, other.vocabulary])
-            seen = np.zeros((2, len(vocabulary)))
-            seen[0, ours], seen[1, theirs] = self.documents, other.documents
-        return DocumentFrequency(vocabulary, operation(*seen), float(operation(self.total, other.total)))
+            frequencies = np.zeros((2, len(vocabulary)))
+            frequencies[0, ours], frequencies[1, theirs] = self.documents, other.documents
+        return DocumentFrequency(vocabulary, operation(*frequencies), float(operation(self.total, other.total)))
 
 
 def within_limits(frequency: DocumentFrequency, options: Text) -> np.ndarray:
-    """Which words occur in at least `min_df` and at most `max_df` documents (bool [n_words]).
+    """Return which words occur in at least `min_df` and at most `max_df` documents: bool [n_words].
 
-    An int is a number of documents, a float a share of them. A word that occurs in none is never kept; at least one
-    document is any document, however little it weighs.
+    An int is a number of documents, a float a proportion of them. Words that occur in no document are dropped; `min_df` <= 1
+    (int) keeps every other word however small the weight of its documents.
     """
     low, high = (_documents(limit, frequency.total) for limit in (options.min_df, options.max_df))
-    seen = frequency.documents
+    frequencies = frequency.documents
     is_any = isinstance(options.min_df, Integral) and options.min_df <= 1
-    return (seen > 0) & (is_any | (seen >= low)) & (seen <= high)
+    return (frequencies > 0) & (is_any | (frequencies >= low)) & (frequencies <= high)
 
 
 def inverse_frequency(frequency: DocumentFrequency) -> np.ndarray:
-    """The weight of each word, log((1 + n) / (1 + df)) + 1: scikit-learn's smoothed idf.
+    """Return the smoothed inverse document frequency of scikit-learn, log((1 + n) / (1 + df)) + 1: float64 [n_words].
 
     >>> from baytree.data.encoding.bag_of_words import count
     >>> inverse_frequency(DocumentFrequency.of(*count(["cat dog", "cat"]))).round(4).tolist()

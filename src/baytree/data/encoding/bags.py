@@ -1,4 +1,4 @@
-"""Bags of words as values: rows of `Tokens` joined, put into other codes, and weighed."""
+"""Operations on bags of words (`Tokens`): concatenate rows, recode, merge vocabularies, weight entries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Tokens
 
-Vocabulary = tuple[str, ...]
-
-"""The tokens in the order of their codes: sorted by code point."""
+Vocabulary = tuple[str, ...]  # tokens in code order, sorted by code point
 
 
 def joined(parts: Sequence[Tokens], mappings: Sequence[np.ndarray] | None = None) -> Tokens:
-    """The rows of all parts, one part after another, in shared codes.
+    """Concatenate the rows of all parts in shared codes.
 
-    mappings[p], ascending int32, gives the shared codes of part p; without mappings they are shared already.
+    mappings[p], ascending int32, gives the shared codes of part p; without mappings the codes are already shared.
     """
     if len(parts) == 1 and mappings is None:
         return parts[0]
@@ -39,7 +37,7 @@ def joined(parts: Sequence[Tokens], mappings: Sequence[np.ndarray] | None = None
 
 
 def union(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarray]]:
-    """One sorted vocabulary of all words, and for each given one the new codes of its words (int32).
+    """Return the sorted union of the vocabularies and, for each of them, the new codes of its words (int32).
 
     >>> union([("b",), ("a", "b")])
     (('a', 'b'), [array([1], dtype=int32), array([0, 1], dtype=int32)])
@@ -50,7 +48,7 @@ def union(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarr
 
 
 def recode(tokens: Tokens, mapping: np.ndarray) -> Tokens:
-    """The tokens with code k written as mapping[k], dropped where that is -1, added up where two become one.
+    """Replace code k by mapping[k]; drop entries where that is -1 and add up entries of a row that get the same code.
 
     >>> codes = np.array([0, 1], np.int32)
     >>> one_row = Tokens(np.array([0, 2]), codes, np.array([3.0, 4.0]), np.array([False]))
@@ -59,12 +57,12 @@ def recode(tokens: Tokens, mapping: np.ndarray) -> Tokens:
     """
     code = np.empty(len(tokens.code), np.int32)
     _core.recode(tokens.code, np.ascontiguousarray(mapping, np.int32), code)
-    recoded = _kept_entries(Tokens(tokens.start, code, tokens.count, tokens.missing), code >= 0)
-    return recoded if _ascends(mapping) else _tallied(recoded)
+    recoded = _select_entries(Tokens(tokens.start, code, tokens.count, tokens.missing), code >= 0)
+    return recoded if _is_ascending(mapping) else _merge_duplicates(recoded)
 
 
 def weighed(tokens: Tokens, scale: np.ndarray, is_unit: bool) -> np.ndarray:
-    """count · scale of each entry, each row brought to Euclidean length 1 if `is_unit`: float64 [n_entries].
+    """Return count · scale of each entry, each row scaled to Euclidean length 1 if `is_unit`: float64 [n_entries].
 
     >>> one_row = Tokens(np.array([0, 2]), np.array([0, 1], np.int32), np.array([3.0, 2.0]), np.array([False]))
     >>> weighed(one_row, np.array([1.0, 2.0]), True).tolist()
@@ -81,24 +79,24 @@ def weighed(tokens: Tokens, scale: np.ndarray, is_unit: bool) -> np.ndarray:
 
 
 def row_of_entries(tokens: Tokens) -> np.ndarray:
-    """The row of each entry (int64 [n_entries])."""
+    """Return the row of each entry: int64 [n_entries]."""
     return np.repeat(np.arange(len(tokens)), np.diff(tokens.start))
 
 
-def _ascends(mapping: np.ndarray) -> bool:
-    kept = mapping[mapping >= 0]
-    return bool((kept[1:] > kept[:-1]).all())
+def _is_ascending(mapping: np.ndarray) -> bool:
+    codes = mapping[mapping >= 0]
+    return bool((codes[1:] > codes[:-1]).all())
 
 
-def _kept_entries(tokens: Tokens, kept: np.ndarray) -> Tokens:
+def _select_entries(tokens: Tokens, kept: np.ndarray) -> Tokens:
     if kept.all():
         return tokens
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])[tokens.start]
     return Tokens(start, tokens.code[kept], tokens.count[kept], tokens.missing)
 
 
-def _tallied(tokens: Tokens) -> Tokens:
-    """The tokens with each row's codes ascending and each code once."""
+def _merge_duplicates(tokens: Tokens) -> Tokens:
+    """Sort the codes within each row and add up the counts of equal codes."""
     row = row_of_entries(tokens)
     order = np.lexsort((tokens.code, row))
     row, code = row[order], tokens.code[order]

@@ -1,4 +1,8 @@
-"""The only way in: raw columns and a schema to an encoded table, checked once so that nothing behind has to check again."""
+"""Encode raw frames with a schema: `encode` (predict), `fit_encode` (fit), `extend_encode` (partial_fit).
+
+This is the only way from raw columns to encoded values. Values are validated here once, so that later code need not.
+A dense numeric array is passed on as one matrix without copying; other columns are encoded in parallel.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +31,18 @@ _ROWS_AT_ONCE = 1 << 16
 def encode(
     frame: RawFrame, schema: Schema, *, unseen: str = "missing", accepts_infinite: bool = False
 ) -> tuple[Values, ...] | DenseColumns | SparseColumns:
-    """The values of rows under a known schema: by name where columns have names, else by position.
+    """Return the values of rows under a known schema; columns are matched by name if they have names, else by position.
 
-    A level that the schema does not know is missing, or refused with `unseen="error"`.
+    Unknown levels become missing, or raise a ValueError with `unseen="error"`.
     """
     if _is_sparse(frame):
         return _sparse(frame, schema)
     values = _block(frame, schema)
     if values is None:
-        found = aligned(frame, schema)
-        room, columns = _room(found, schema), found.columns
+        frame_columns = aligned(frame, schema)
+        buffers, columns = _code_buffers(frame_columns, schema), frame_columns.columns
         values = map_columns(
-            schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, room)
+            schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, buffers)
         )
     if not accepts_infinite:
         _refuse_infinite(schema, values, frame.n_rows)
@@ -46,9 +50,9 @@ def encode(
 
 
 def fit_encode(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tuple[Schema, Any]:
-    """The values of the rows to be learnt from, and the schema with the vocabularies of its text columns.
+    """Return the values of training rows, and the schema with the vocabularies of its text columns.
 
-    A level outside the declared ones is refused here: in training it is a mistake, not news.
+    A level outside the declared ones raises a ValueError: in training data it is a mistake, not a new level.
     """
     if _is_sparse(frame):
         return schema, _sparse(frame, schema)
@@ -57,9 +61,11 @@ def fit_encode(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) 
         if not accepts_infinite:
             _refuse_infinite(schema, block, frame.n_rows)
         return schema, block
-    found = aligned(frame, schema)
-    room = _room(found, schema)
-    pairs = map_columns(schema.columns, frame.n_rows, lambda column: _learnt(found.columns[column.name], column, room))
+    matched = aligned(frame, schema)
+    buffers = _code_buffers(matched, schema)
+    pairs = map_columns(
+        schema.columns, frame.n_rows, lambda column: _fit_encoded(matched.columns[column.name], column, buffers)
+    )
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
     if not accepts_infinite:
@@ -68,23 +74,25 @@ def fit_encode(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) 
 
 
 def encode_partition(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tuple[Values, ...]:
-    """The values of some of the rows that a schema was made from, with the vocabularies of its text columns."""
-    found = aligned(frame, schema)
-    room = _room(found, schema)
-    values = map_columns(schema.columns, frame.n_rows, lambda column: _again(found.columns[column.name], column, room))
+    """Return the values of a partition of the rows from which the schema, including its vocabularies, was inferred."""
+    matched = aligned(frame, schema)
+    buffers = _code_buffers(matched, schema)
+    values = map_columns(
+        schema.columns, frame.n_rows, lambda column: _encoded_strict(matched.columns[column.name], column, buffers)
+    )
     if not accepts_infinite:
         _refuse_infinite(schema, values, frame.n_rows)
     return values
 
 
 def vocabularies(frame: RawFrame, schema: Schema) -> tuple[tuple[str, ...], ...]:
-    """The words of each text column, sorted; none for any other column."""
+    """Return the sorted words of each text column, and () for other columns."""
     columns = aligned(frame, schema).columns
     return tuple(_vocabulary(columns[column.name], column) for column in schema.columns)
 
 
 def extend_encode(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool = False) -> tuple[Schema, Any]:
-    """The values of a further batch, and the schema that also knows its levels, words and classes."""
+    """Return the values of a further batch, and the schema extended by its levels, words and classes."""
     target = schema.target.union(target)
     if _is_sparse(frame):
         return msgspec.structs.replace(schema, target=target), _sparse(frame, schema)
@@ -93,53 +101,55 @@ def extend_encode(frame: RawFrame, schema: Schema, target: Target, accepts_infin
         if not accepts_infinite:
             _refuse_infinite(schema, block, frame.n_rows)
         return msgspec.structs.replace(schema, target=target), block
-    found = aligned(frame, schema)
-    from baytree.data.inference.infer import TableProfile  # only rows to learn from have new levels
+    matched = aligned(frame, schema)
+    from baytree.data.inference.infer import TableProfile  # imported here: only training batches have new levels
 
-    batch = TableProfile.of(found, {column.name: _kind_of(column) for column in schema.columns}).schema(schema.is_named)
-    batch, values = fit_encode(found, batch, accepts_infinite)
+    batch = TableProfile.of(matched, {column.name: _kind_of(column) for column in schema.columns}).schema(schema.is_named)
+    batch, values = fit_encode(matched, batch, accepts_infinite)
     joint = tuple(column.union(batch[column.name]) for column in schema.columns)
     recoded = tuple(_recoded(*triple) for triple in zip(values, batch.columns, joint, strict=True))
     return msgspec.structs.replace(schema, columns=joint, target=target), recoded
 
 
 def aligned(frame: RawFrame, schema: Schema) -> RawFrame:
-    """The columns that a schema asks for, under its names and in its order."""
+    """Return the frame with the columns of the schema, under its names and in its order.
+
+    Raise a ValueError for a missing column.
+    """
     if not (schema.is_named and frame.is_named):
         columns = dict(zip(schema.inputs, frame.columns.values(), strict=True))
         return msgspec.structs.replace(frame, columns={column.name: columns[column.source] for column in schema.columns})
     for name in schema.sources:
         if name not in frame.columns:
             raise ValueError(
-                f"column {name!r} was there in training and is missing now; "
-                f"the columns are {', '.join(map(repr, frame.columns))}"
+                f"column {name!r} of the training data is missing; the columns are {', '.join(map(repr, frame.columns))}"
             )
     pairs = zip(schema.columns, schema.sources, strict=True)
     return msgspec.structs.replace(frame, columns={column.name: frame.columns[name] for column, name in pairs})
 
 
 def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
-    """The rows of a raw frame that a mask keeps."""
+    """Return the rows of a raw frame that the mask selects."""
     matrix = None if frame.matrix is None else frame.matrix[np.flatnonzero(rows)]
-    given = frame.columns
-    if isinstance(given, MatrixColumns):
-        taken = given.take(rows)
-        matrix = taken.matrix.array if isinstance(given, NumberedColumns) else None
-        return msgspec.structs.replace(frame, columns=taken, matrix=matrix, n_rows=int(rows.sum()))
-    columns = {name: _rows_of(raw, rows) for name, raw in given.items()}
+    raw_columns = frame.columns
+    if isinstance(raw_columns, MatrixColumns):
+        selected = raw_columns.take(rows)
+        matrix = selected.matrix.array if isinstance(raw_columns, NumberedColumns) else None
+        return msgspec.structs.replace(frame, columns=selected, matrix=matrix, n_rows=int(rows.sum()))
+    columns = {name: _rows_of(raw, rows) for name, raw in raw_columns.items()}
     return msgspec.structs.replace(frame, columns=columns, matrix=matrix, n_rows=int(rows.sum()))
 
 
 def _block(frame: RawFrame, schema: Schema) -> DenseColumns | None:
-    """The columns all at once, where they are those of one array of numbers, in its order and taken as they are."""
-    given = frame.columns
-    if not isinstance(given, MatrixColumns):
+    """Return all columns as one matrix if they are the plain numeric columns of one array, in its order; else None."""
+    columns = frame.columns
+    if not isinstance(columns, MatrixColumns):
         return None
-    if isinstance(given, NumberedColumns):
-        are_these = schema.inputs == given.names and schema.columns == number_columns(len(given))
+    if isinstance(columns, NumberedColumns):
+        is_same = schema.inputs == columns.names and schema.columns == number_columns(len(columns))
     else:
-        are_these = schema.is_named and schema.names == given.names and schema.is_plain_numbers
-    return DenseColumns(given.matrix.all_doubles()) if are_these else None
+        is_same = schema.is_named and schema.names == columns.names and schema.is_plain_numbers
+    return DenseColumns(columns.matrix.all_doubles()) if is_same else None
 
 
 def _refuse_infinite(schema: Schema, values: tuple[Values, ...] | DenseColumns, n_rows: int) -> None:
@@ -149,7 +159,11 @@ def _refuse_infinite(schema: Schema, values: tuple[Values, ...] | DenseColumns, 
             refuse_infinite(schema, values)
         return
     if n_rows <= FEW:
-        numbers: Any = [given for column, given in zip(schema.columns, values, strict=True) if column.kind is Kind.NUMERIC]
+        numbers: Any = [
+            column_values
+            for column, column_values in zip(schema.columns, values, strict=True)
+            if column.kind is Kind.NUMERIC
+        ]
         if not numbers or not np.isinf(np.concatenate(numbers)).any():
             return
     columns = tuple(zip(schema.columns, values, strict=True))
@@ -158,7 +172,7 @@ def _refuse_infinite(schema: Schema, values: tuple[Values, ...] | DenseColumns, 
 
 
 def _holds_infinite(numbers: np.ndarray) -> bool:
-    # a finite sum tells at once that nothing in it is infinite
+    # a finite sum proves that no element is infinite
     with np.errstate(over="ignore", invalid="ignore"):
         return not np.isfinite(numbers.sum()) and bool(np.isinf(numbers).any())
 
@@ -174,54 +188,54 @@ def _sparse(frame: RawFrame, schema: Schema) -> SparseColumns:
     return SparseColumns(frame.matrix)
 
 
-def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
-    """Memory for all coded columns in one piece: the system hands out one large piece far faster than many.
+def _code_buffers(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
+    """Return one int32 buffer per nominal or ordinal column, allocated in one piece.
 
-    Columns of numbers that lie in one array get their codes here, together.
+    One large allocation is far faster than many small ones. Numeric columns of one array are factorized together here.
     """
     names = [column.name for column in schema.columns if column.kind in (Kind.ORDINAL, Kind.NOMINAL)]
     factorise_together([frame.columns[name] for name in names])
     return dict(zip(names, np.empty((len(names), frame.n_rows), np.int32), strict=True))
 
 
-def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
+def _fit_encoded(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
-        return column, _again(raw, column, room)
-    vocabulary, tokens = _counted(raw, column)
+        return column, _encoded_strict(raw, column, room)
+    vocabulary, tokens = _count_tokens(raw, column)
     return msgspec.structs.replace(column, levels=vocabulary), tokens
 
 
-def _again(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> Values:
+def _encoded_strict(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> Values:
     return encoded(raw, column, "error" if column.kind in (Kind.ORDINAL, Kind.NOMINAL) else "missing", room)
 
 
 def _vocabulary(raw: Raw, column: Column) -> tuple[str, ...]:
-    return _counted(raw, column)[0] if column.kind is Kind.TEXT else ()
+    return _count_tokens(raw, column)[0] if column.kind is Kind.TEXT else ()
 
 
-def _counted(raw: Raw, column: Column) -> Counted:
-    from baytree.data.encoding import bag_of_words as text  # few tables have text
+def _count_tokens(raw: Raw, column: Column) -> Counted:
+    from baytree.data.encoding import bag_of_words as text  # imported here: few tables have text
 
     return text.count(documents(raw, column), column.text or Text())
 
 
 def _kind_of(column: Column) -> Any:
-    """What is known of a column before its next batch: its kind, its unit, the order of its ranks; not its levels."""
+    """Return what is known of a column before its next batch: kind, unit, order of ordinal levels; no nominal levels."""
     if column.kind is Kind.ORDINAL:
         return column
     levels = column.levels if column.kind is Kind.NOMINAL else ()
-    kept = tuple(level for level in levels if isinstance(level, str) and is_missing_token(level))
-    return msgspec.structs.replace(column, levels=kept, declared=False)
+    missing_tokens = tuple(level for level in levels if isinstance(level, str) and is_missing_token(level))
+    return msgspec.structs.replace(column, levels=missing_tokens, declared=False)
 
 
 def _recoded(values: Values, batch: Column, joint: Column) -> Values:
-    """Values coded by a batch's own levels, coded by the joint levels."""
+    """Recode values from the levels of a batch to the joint levels."""
     if batch.levels == joint.levels:
         return values
-    place = joint.places
-    recode = np.array([*(place[level] for level in batch.levels), -1], np.int32)
+    code_of = joint.places
+    recode = np.array([*(code_of[level] for level in batch.levels), -1], np.int32)
     if isinstance(values, Tokens):
-        from baytree.data.encoding import bags  # few tables have text
+        from baytree.data.encoding import bags  # imported here: few tables have text
 
         return bags.recode(values, recode[:-1])
     return recode[values]
@@ -232,5 +246,5 @@ def _rows_of(raw: Raw, rows: np.ndarray) -> Raw:
         return raw.take(rows)
     if isinstance(raw, Codes):
         return msgspec.structs.replace(raw, codes=raw.codes[rows])
-    kept = [document for document, is_kept in zip(raw.documents(), rows.tolist(), strict=True) if is_kept]
-    return read_column(kept, "kept rows")
+    selected = [document for document, is_selected in zip(raw.documents(), rows.tolist(), strict=True) if is_selected]
+    return read_column(selected, "selected rows")

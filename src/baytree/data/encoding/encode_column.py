@@ -1,6 +1,7 @@
-"""One raw column to values, as its schema says: numbers in its unit, codes of its levels, bags of its words.
+"""Encode one raw column as its schema says: float64 in its unit, int32 level codes, or a bag of words.
 
-Strings of a column as numbers, by the form that its schema has, or where it has none by what they look like.
+Strings of a numeric column are parsed with the string format of the schema; if it has none, the format is inferred from
+the strings at hand. Values that do not parse and unknown levels become missing with a warning, or raise an error.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from baytree.data.schema.column import Column, Kind, Text
 
 
 def encoded(raw: Raw, column: Column, unseen: str, room: dict[str, np.ndarray]) -> Values:
+    """Return the values of a raw column: float64 [n_rows], int32 [n_rows] (written to `room`), or `Tokens`."""
     if column.kind is Kind.NUMERIC:
         return _numbers(raw, column, unseen)
     if column.kind is Kind.TEXT:
-        from baytree.data.encoding import bag_of_words as text  # few tables have text
+        from baytree.data.encoding import bag_of_words as text  # imported here: few tables have text
 
         return text.encode(documents(raw, column), column.text or Text(), column.levels)
     return _codes(raw, column, unseen, room[column.name])
@@ -40,12 +42,12 @@ def _numbers(raw: Raw, column: Column, unseen: str) -> np.ndarray:
         return np.array([*map(float, raw.levels), np.nan])[raw.codes]
     codes = raw.factorise() if isinstance(raw, Strings) else raw
     read = parse_levels(codes, column)
-    _tell_misfits(read, column, unseen)
+    _warn_unparsed(read, column, unseen)
     return np.array([*read.values, np.nan])[codes.codes]
 
 
-def _tell_misfits(read: ParsedLevels, column: Column, unseen: str) -> None:
-    """Names the cells that are not what the column holds; they are missing, unless that is an error."""
+def _warn_unparsed(read: ParsedLevels, column: Column, unseen: str) -> None:
+    """Warn about values that do not parse and become missing; raise a ValueError with `unseen="error"`."""
     if not read.n_misfits:
         return
     what = "a time of day" if column.unit == "clock" else "a date" if column.unit else "a number"
@@ -55,7 +57,7 @@ def _tell_misfits(read: ParsedLevels, column: Column, unseen: str) -> None:
             "correct the value, or train with the column declared nominal"
         )
     cells = "1 cell" if read.n_misfits == 1 else f"{read.n_misfits:,} cells"
-    _warnings.warn(f"column {column.name!r}: {read.misfit[:60]!r} is not {what} and is taken as missing ({cells})")
+    _warnings.warn(f"column {column.name!r}: {read.misfit[:60]!r} is not {what} and is treated as missing ({cells})")
 
 
 _SECONDS = {"D": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
@@ -71,6 +73,7 @@ def _in_unit(raw: Numbers, column: Column) -> np.ndarray:
 
 
 def documents(raw: Raw, column: Column) -> Any:
+    """Return the documents of a text column (strings and None); raise a ValueError for numbers or non-string levels."""
     if isinstance(raw, Strings):
         return raw.documents()
     if isinstance(raw, Codes) and all(isinstance(level, str) for level in raw.levels):
@@ -90,18 +93,18 @@ def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndar
         return result
     codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):
-        return _widened(codes.codes, result)
-    place = column.places
-    recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
+        return _as_int32(codes.codes, result)
+    code_of = column.places
+    recode = np.array([*(code_of.get(level, -1) for level in codes.levels), -1], np.int32)
     if (recode[:-1] < 0).any():
-        _tell_unseen(found := matched(codes, recode, column), column, unseen)
-        recode = found.recode
-    np.take(recode, codes.codes, out=result, mode="wrap")  # −1, missing, wraps to the last entry
+        _warn_unknown_levels(match := matched(codes, recode, column), column, unseen)
+        recode = match.recode
+    np.take(recode, codes.codes, out=result, mode="wrap")  # code −1 (missing) wraps to the last entry
     return result
 
 
 def _are_known(raw: Strings, column: Column, result: np.ndarray) -> bool:
-    """Whether few strings are all levels as they stand, or missing; their codes are then in the result."""
+    """Write the codes of a few strings to `result`; return False if one is neither missing nor a level as written."""
     codes = [-1 if document is None else column.places.get(document) for document in raw.documents()]
     if None in codes:
         return False
@@ -109,7 +112,7 @@ def _are_known(raw: Strings, column: Column, result: np.ndarray) -> bool:
     return True
 
 
-def _widened(codes: np.ndarray, result: np.ndarray) -> np.ndarray:
+def _as_int32(codes: np.ndarray, result: np.ndarray) -> np.ndarray:
     if codes.dtype == np.int32 and codes.flags.c_contiguous:
         return codes
     result[:] = codes
@@ -120,18 +123,18 @@ def _same_types(left: tuple, right: tuple) -> bool:
     return all(isinstance(a, str) == isinstance(b, str) for a, b in zip(left, right, strict=True))
 
 
-def _tell_unseen(found: LevelMatch, column: Column, unseen: str) -> None:
-    """Names levels that were written otherwise, or are new; refuses what cannot be meant, and what is asked to be."""
+def _warn_unknown_levels(found: LevelMatch, column: Column, unseen: str) -> None:
+    """Warn about levels spelled differently or new; raise a ValueError for another type or with `unseen="error"`."""
     if not found.is_any_known:
         _refuse_other_type(found.new, column)
     if found.new and unseen == "error":
         raise ValueError(f"column {column.name!r}: level {found.new[0]!r} was not seen in training; use unseen='missing'")
     for written, level in found.alike[:3]:
-        _warnings.warn(f"column {column.name!r}: {written!r} is taken for {level!r}, as it was written in training")
+        _warnings.warn(f"column {column.name!r}: {written!r} is read as {level!r}, its spelling in training")
     if found.new:
         listed = ", ".join(map(repr, found.new[:3])) + (" …" if len(found.new) > 3 else "")
         cells = "1 cell" if found.n_new == 1 else f"{found.n_new:,} cells"
-        _warnings.warn(f"column {column.name!r}: {listed} was not seen in training and is taken as missing ({cells})")
+        _warnings.warn(f"column {column.name!r}: {listed} was not seen in training and is treated as missing ({cells})")
 
 
 def _refuse_other_type(new: tuple, column: Column) -> None:
@@ -139,7 +142,9 @@ def _refuse_other_type(new: tuple, column: Column) -> None:
     if not new or not were_text:
         return
     if all(were_text) and not any(isinstance(level, str) for level in new):
-        raise ValueError(f"column {column.name!r} held strings in training, but {new[0]!r} is none; convert it to strings")
+        raise ValueError(
+            f"column {column.name!r} held strings in training, but {new[0]!r} is not a string; convert it to strings"
+        )
     if not any(were_text) and all(isinstance(level, str) for level in new):
         raise ValueError(
             f"column {column.name!r} held numbers in training, but {new[0]!r} is a string; convert it to numbers"
@@ -147,38 +152,38 @@ def _refuse_other_type(new: tuple, column: Column) -> None:
 
 
 class ParsedLevels(NamedTuple):
-    """The number of each level, and the cells that are none."""
+    """Number of each level, and the levels that do not parse."""
 
-    values: np.ndarray  # [n_levels]
+    values: np.ndarray  # float64 [n_levels]
     misfit: str
     n_misfits: int
 
 
 def parse_levels(codes: Codes, column: Column) -> ParsedLevels:
-    """The levels of a numeric column as numbers in its unit."""
+    """Parse the levels of a numeric column as numbers in its unit."""
     levels = [str(level) for level in codes.levels]
     count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(levels))
     values = numbers(levels, _form(levels, count, column))
-    lost = unparsed(levels, values)
-    gone = frozenset(lost)
-    n_lost = int(sum(count[k] for k, text in enumerate(levels) if text in gone)) if lost else 0
-    return ParsedLevels(values / _per_unit(column), lost[0] if lost else "", n_lost)
+    failed = unparsed(levels, values)
+    failed_set = frozenset(failed)
+    n_failed = int(sum(count[k] for k, text in enumerate(levels) if text in failed_set)) if failed else 0
+    return ParsedLevels(values / _per_unit(column), failed[0] if failed else "", n_failed)
 
 
 def number(text: str, column: Column) -> float:
-    """One string as a number in the unit of the column; NaN where it is none."""
+    """Parse one string as a number in the unit of the column; NaN if it is none."""
     return float(numbers([text], _form([text], np.ones(1, int), column))[0] / _per_unit(column))
 
 
 def dates(values: np.ndarray, column: Column) -> np.ndarray:
-    """Whole numbers that are dates (20240131, seconds since 1970) in the unit of the column; NaN where they are none."""
-    distinct, place = np.unique(values, return_inverse=True)
+    """Convert whole numbers that encode dates (20240131, seconds since 1970) to the unit of the column; NaN if invalid."""
+    distinct, inverse = np.unique(values, return_inverse=True)
     texts = [f"{value:.0f}" if np.isfinite(value) and value >= 0 else "" for value in distinct.tolist()]
-    return (numbers(texts, column.form or StringFormat("date")) / _per_unit(column))[place]
+    return (numbers(texts, column.form or StringFormat("date")) / _per_unit(column))[inverse]
 
 
 def part(days: np.ndarray, which: str) -> np.ndarray:
-    """The year, the month, or the day of the week (Monday is 0) of days since 1970."""
+    """Return the year, the month or the weekday (Monday is 0) of days since 1970: float64, or int64 for weekdays."""
     dates = np.where(np.isnan(days), 0, np.floor(days)).astype("datetime64[D]")
     if which == "weekday":
         return (dates.astype(np.int64) + 3) % 7
@@ -188,25 +193,25 @@ def part(days: np.ndarray, which: str) -> np.ndarray:
 
 
 def whole_date(column: Column) -> Column:
-    """The date that a part is taken from, in days."""
+    """Return the date column, in days, from which a date part is taken."""
     form = msgspec.structs.replace(column.form or StringFormat("date"), part="", source="")
     return Column(column.source, Kind.NUMERIC, unit="D", form=form)
 
 
 def _form(levels: list[str], count: np.ndarray, column: Column) -> StringFormat:
-    """The column's own form; where the strings say otherwise, or it has none, the one that they ask for."""
+    """Return the string format of the column; infer it if the column has none, or the date order if the strings fix it."""
     kind = "clock" if column.unit == "clock" else "date" if column.unit else "number"
     form = column.form or StringFormat(kind)
     if column.form is not None and kind != "date":
         return form
-    from baytree.data.inference.decide import decide_format  # numbers as they come need no evidence of what they are
+    from baytree.data.inference.decide import decide_format  # imported here: plain numbers do not need it
     from baytree.data.inference.evidence import StringEvidence, TableConventions
 
-    seen = StringEvidence.of(levels, count.tolist())
-    asked = decide_format(column.name, seen, len(levels), TableConventions.of([seen])).form
+    evidence = StringEvidence.of(levels, count.tolist())
+    inferred = decide_format(column.name, evidence, len(levels), TableConventions.of([evidence])).form
     if column.form is None:
-        return asked if asked is not None and asked.kind == kind else form
-    return msgspec.structs.replace(form, order=next(iter(seen.orders))) if len(seen.orders) == 1 else form
+        return inferred if inferred is not None and inferred.kind == kind else form
+    return msgspec.structs.replace(form, order=next(iter(evidence.orders))) if len(evidence.orders) == 1 else form
 
 
 def _per_unit(column: Column) -> float:

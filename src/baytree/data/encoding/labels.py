@@ -1,6 +1,6 @@
-"""The target column: classes of any kind to codes and back as they were, numbers as doubles.
+"""Labels of rows and operations on them: recode, select, declared class order; scaling of extreme sample weights.
 
-Weights: a column that holds them, and a unit in which sums and products of them stay within the doubles.
+Labels are class codes with the classes, or float64 for regression. `read_target` creates them from user input.
 """
 
 from __future__ import annotations
@@ -20,89 +20,92 @@ from baytree.data.schema.schema import Schema, SchemaLike, Target
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """The labels of rows: class codes and classes, or numbers; −1 or NaN where the label is missing."""
+    """Labels of rows: class codes with their classes, or numbers; −1 or NaN where the label is missing."""
 
-    values: np.ndarray  # int32 codes or float64
+    values: np.ndarray  # int32 codes or float64 [n_rows]
     target: Target
 
     @property
     def missing(self) -> np.ndarray:
-        """Which rows have no label."""
+        """Rows without a label: bool [n_rows]."""
         return np.isnan(self.values) if self.values.dtype == np.float64 else self.values < 0
 
     @property
     def has_missing(self) -> bool:
         """Whether any row has no label."""
-        least = self.values.min(initial=0)  # NaN where one is among the numbers
-        return bool(np.isnan(least)) if self.values.dtype == np.float64 else bool(least < 0)
+        smallest = self.values.min(initial=0)  # the minimum is NaN if any number is NaN
+        return bool(np.isnan(smallest)) if self.values.dtype == np.float64 else bool(smallest < 0)
 
 
 def without_words_for_none(labels: Labels) -> Labels:
-    """The labels of a named column: a word for no value, such as `NA`, is a missing label."""
+    """Make labels that are missing tokens, such as `NA`, missing; declared classes are not changed."""
     classes = labels.target.classes or ()
-    gone = [k for k, label in enumerate(classes) if isinstance(label, str) and is_missing_token(label)]
-    if not gone or labels.target.declared:
+    missing = [k for k, label in enumerate(classes) if isinstance(label, str) and is_missing_token(label)]
+    if not missing or labels.target.declared:
         return labels
-    values = np.where(np.isin(labels.values, gone), -1, labels.values)
+    values = np.where(np.isin(labels.values, missing), -1, labels.values)
     return take(Labels(values, labels.target), np.arange(len(values)))
 
 
 def notes(target: Target) -> tuple[Note, ...]:
-    """What is told of the classes: those that differ only in case or blanks."""
-    alike = look_alikes(target.classes or ())
-    if not alike:
+    """Return a note on classes that differ only in case or blanks."""
+    groups = look_alikes(target.classes or ())
+    if not groups:
         return ()
-    pairs = "; ".join(" and ".join(map(repr, group)) for group in alike[:3])
-    done = f"classes that differ only in case or blanks are kept apart: {pairs}; correct them in the table if they are one"
-    return (Note(target.name, done, 0, is_doubtful=True),)
+    pairs = "; ".join(" and ".join(map(repr, group)) for group in groups[:3])
+    message = (
+        f"classes that differ only in case or blanks are treated as different: {pairs}; "
+        "correct the table if they are the same"
+    )
+    return (Note(target.name, message, 0, is_doubtful=True),)
 
 
 def rare_notes(target: Target, n_rows: int) -> tuple[Note, ...]:
-    """What is told of classes that are nearly as many as the rows."""
+    """Return a note if there are nearly as many classes as rows."""
     n_classes = len(target.classes or ())
     if n_rows < 10 or 2 * n_classes <= n_rows:
         return ()
-    done = f"{n_classes:,} classes in {n_rows:,} rows: hardly one is there twice, so little can be learnt"
-    return (Note(target.name, done, 0, is_doubtful=True),)
+    message = f"{n_classes:,} classes in {n_rows:,} rows: too few rows per class to learn much"
+    return (Note(target.name, message, 0, is_doubtful=True),)
 
 
 def refuse_one_class(target: Target) -> None:
-    """Refuses a target with nothing to tell apart."""
+    """Raise a ValueError if the target has only one class."""
     if target.classes is not None and len(target.classes) == 1:
-        raise ValueError(f"the target {target.name!r} has one class only, {target.classes[0]!r}: there is nothing to learn")
+        raise ValueError(f"the target {target.name!r} has only one class, {target.classes[0]!r}: there is nothing to learn")
 
 
 def recode(labels: Labels, target: Target) -> np.ndarray:
-    """The codes of labels under another target's classes; a class that it does not know is an error."""
+    """Return the codes of the labels under the classes of another target; raise a ValueError for an unknown class."""
     if labels.target.classes == target.classes:
         return labels.values
-    place = {label: code for code, label in enumerate(target.classes or ())}
+    code_of = {label: code for code, label in enumerate(target.classes or ())}
     for label in labels.target.classes or ():
-        if label not in place:
+        if label not in code_of:
             raise ValueError(f"class {label!r} is not among the classes {list(target.classes or ())}")
-    codes = np.array([*(place[label] for label in labels.target.classes or ()), -1], np.int32)
+    codes = np.array([*(code_of[label] for label in labels.target.classes or ()), -1], np.int32)
     return codes[labels.values]
 
 
 def take(labels: Labels, rows: np.ndarray) -> Labels:
-    """The labels of these rows (indices or a mask); classes that none of them has are dropped."""
+    """Return the labels of these rows (indices or a mask); classes that do not occur in them are dropped."""
     values = labels.values[rows]
     classes = labels.target.classes
     if classes is None:
         return Labels(values, labels.target)
     used = np.unique(values[values >= 0])
-    place = np.full(len(classes) + 1, -1, np.int32)
-    place[used] = np.arange(len(used))
-    kept = tuple(classes[code] for code in used)
-    return Labels(place[values], msgspec.structs.replace(labels.target, classes=kept))
+    new_code = np.full(len(classes) + 1, -1, np.int32)
+    new_code[used] = np.arange(len(used))
+    used_classes = tuple(classes[code] for code in used)
+    return Labels(new_code[values], msgspec.structs.replace(labels.target, classes=used_classes))
 
 
 def declared(labels: Labels, order: Sequence[Any]) -> Labels:
-    """The labels with their classes in this order, which must name each of them."""
+    """Return the labels with classes in this order; raise a ValueError if a class is absent from it."""
     for label in labels.target.classes or ():
         if label not in order:
             raise ValueError(
-                f"the target {labels.target.name!r} has the class {label!r}, which schema does not name; "
+                f"the target {labels.target.name!r} has the class {label!r} that schema does not declare; "
                 f"it names {', '.join(map(repr, order))}"
             )
     occurring = set(labels.target.classes or ())
@@ -112,27 +115,27 @@ def declared(labels: Labels, order: Sequence[Any]) -> Labels:
 
 
 def in_declared_order(labels: Labels, schema: SchemaLike) -> Labels:
-    """The labels, their classes in the order that a user's `schema` declares for the target."""
+    """Return the labels with classes in the order that the user's `schema` declares for the target, if any."""
     order = declared_order(schema, labels.target.name)
     return labels if order is None else declared(labels, order)
 
 
 def name_apart(y: TargetLike, columns: Collection[str]) -> str:
-    """The name of labels that come apart from their columns: their own, or y, told from a column of that name."""
+    """Return the name of separately given labels: their own name or "y", changed if a column has the same name."""
     name = str(getattr(y, "name", None) or "y")
     return f"{name} (target)" if name in columns else name
 
 
 def declared_order(schema: SchemaLike, target: str) -> Sequence[Any] | None:
-    """The order of the classes that a user's `schema` declares for the target; None where it says nothing."""
+    """Return the class order that the user's `schema` declares for the target, or None."""
     if isinstance(schema, Schema):
         return schema.target.order or None if schema.target.name == target else None
-    given = schema.get(target) if isinstance(schema, Mapping) else None
-    return given if isinstance(given, (list, tuple)) else None
+    order = schema.get(target) if isinstance(schema, Mapping) else None
+    return order if isinstance(order, (list, tuple)) else None
 
 
 def classes_array(target: Target) -> np.ndarray:
-    """The classes as the array that users see, in the type in which they came."""
+    """Return the classes as the array that users see, with the dtype of the given labels."""
     classes = target.classes or ()
     if target.dtype != "object":
         return np.array(classes, dtype=target.dtype)
@@ -145,10 +148,10 @@ _HEAVY, _LIGHT = 1e200, 1e-200
 
 
 def within_doubles(table: Table) -> Table:
-    """The table, weights beyond 1e±200 in units of 2^±400, which rounds none: sums of products might leave the doubles.
+    """Scale weights beyond 1e±200 by 2^±400, so that sums of products of weights stay within float64.
 
-    The unit is fixed, so that parts stay comparable: beside ordinary weights, extreme ones are still as good as everything,
-    or as nothing.
+    A power of two is exact. The factor is fixed, so that partitions stay comparable: next to ordinary weights, extreme ones
+    still dominate or vanish.
     """
     largest = float(table.weight.max(initial=0.0))
     if _LIGHT < largest < _HEAVY or not largest:
@@ -157,5 +160,5 @@ def within_doubles(table: Table) -> Table:
 
 
 def times_power(table: Table, exponent: int) -> Table:
-    """The table with weights times a power of two."""
+    """Return the table with weights multiplied by 2**exponent."""
     return msgspec.structs.replace(table, weight=np.ldexp(table.weight, exponent))

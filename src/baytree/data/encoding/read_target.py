@@ -1,6 +1,6 @@
-"""The target column as it comes: classes of any kind to codes, numbers as doubles.
+"""Read targets and sample weights as users give them: labels to class codes or float64, weights validated.
 
-The weights of rows as they come: one finite number for each, none negative, not all zero.
+Classes may be any hashables. They are sorted, unless a categorical or the schema declares their order.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from baytree.data.schema.schema import SchemaLike, Target
 
 
 def read_classes(y: TargetLike, name: str = "y") -> Labels:
-    """Class labels: any hashables; the classes that occur, sorted (in their own order where that was declared)."""
+    """Return class labels with the occurring classes, sorted or in their declared order."""
     array = _one_dimensional(y)
     if isinstance(array, np.ndarray) and array.dtype.kind in "iuUSb" and array.dtype.itemsize:
         codes, distinct = factorise_fixed(array)
         return _sorted_labels(codes, distinct.tolist(), name, array.dtype.str)
     if isinstance(array, np.ndarray) and array.dtype.kind == "f":
-        return _whole_floats(array, name)
+        return _integral_floats(array, name)
     raw = read_column(array, name)
     if isinstance(raw, Numbers):
-        labels = _whole_floats(raw.values, name)
+        labels = _integral_floats(raw.values, name)
         return labels if not raw.is_whole else _as_integers(labels)
     _refuse_mixed(array, name)
     codes = raw.factorise() if isinstance(raw, Strings) else raw
@@ -40,12 +40,12 @@ def read_classes(y: TargetLike, name: str = "y") -> Labels:
 
 
 def read_in_order(read: Callable[[TargetLike, str], Labels], schema: SchemaLike, y: TargetLike, name: str) -> Labels:
-    """Labels, their classes in the order that a user's `schema` declares for the target."""
+    """Read labels with classes in the order that the user's `schema` declares for the target."""
     return in_declared_order(read(y, name), schema)
 
 
 def read_numbers(y: TargetLike, name: str = "y") -> Labels:
-    """Labels of a regression: finite numbers."""
+    """Return the labels of a regression, float64; raise a ValueError for categories and infinite numbers."""
     raw = read_column(_one_dimensional(y), name)
     raw = as_numbers(raw, name)
     if not isinstance(raw, Numbers):
@@ -56,7 +56,7 @@ def read_numbers(y: TargetLike, name: str = "y") -> Labels:
 
 
 def as_numbers(raw: Raw, name: str) -> Raw:
-    """Strings that are numbers as a person writes them, as numbers; any other column as it is."""
+    """Convert a string column whose inferred format is a number to `Numbers`; return other columns unchanged."""
     if not isinstance(raw, Strings) or raw.is_category:
         return raw
     column = next(iter(TableProfile.of(RawFrame({name: raw}, len(raw)), {name: "keep"}).schema().columns), None)
@@ -90,17 +90,17 @@ def _flat(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _whole_floats(values: np.ndarray, name: str) -> Labels:
-    known = values[~np.isnan(values)]
-    if np.isinf(known).any():
+def _integral_floats(values: np.ndarray, name: str) -> Labels:
+    present = values[~np.isnan(values)]
+    if np.isinf(present).any():
         raise ValueError(f"Input y contains infinity: the target {name!r} must hold classes")
-    if (known != np.floor(known)).any():
-        first = float(known[known != np.floor(known)][0])
+    if (present != np.floor(present)).any():
+        first = float(present[present != np.floor(present)][0])
         raise ValueError(
             f"Unknown label type: continuous. The target {name!r} holds numbers like {first!r}, not classes; "
             "use a regressor, or convert the target to strings"
         )
-    codes, distinct = factorise_fixed(known + 0.0)  # −0.0 is 0.0
+    codes, distinct = factorise_fixed(present + 0.0)  # maps −0.0 to 0.0
     all_codes = np.full(len(values), -1, np.int32)
     all_codes[~np.isnan(values)] = codes
     return _sorted_labels(all_codes, distinct.tolist(), name, values.dtype.str)
@@ -120,25 +120,26 @@ def _coded(codes: Codes, name: str) -> Labels:
     used = np.flatnonzero(level_counts(codes))
     levels = [codes.levels[code] for code in used]
     _refuse_look_alikes(levels, name)
-    place = np.full(len(codes.levels) + 1, -1, np.int32)
-    place[used] = np.arange(len(used))
+    new_code = np.full(len(codes.levels) + 1, -1, np.int32)
+    new_code[used] = np.arange(len(used))
     dtype = np.dtype(bool).str if levels and all(isinstance(level, bool) for level in levels) else "object"
     if codes.is_declared:
-        return Labels(place[values], Target(name, tuple(levels), dtype, True, tuple(codes.levels)))
-    return _sorted_labels(place[values], levels, name, dtype)
+        return Labels(new_code[values], Target(name, tuple(levels), dtype, True, tuple(codes.levels)))
+    return _sorted_labels(new_code[values], levels, name, dtype)
 
 
 def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> Labels:
     classes = sorted_levels(levels)
     if classes == tuple(levels):
         return Labels(codes, Target(name, classes, dtype))
-    place = {label: code for code, label in enumerate(classes)}
-    recode = np.array([*(place[level] for level in levels), -1], np.int32)
-    return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
+    code_of = {label: code for code, label in enumerate(classes)}
+    recode = np.array([*(code_of[level] for level in levels), -1], np.int32)
+    # code −1 (missing) wraps to the last entry
+    return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))
 
 
 def _refuse_mixed(array: Any, name: str) -> None:
-    """Refuses labels of which some are strings and some are not."""
+    """Raise a ValueError if some labels are strings and some are not."""
     if isinstance(array, list) or str(getattr(array, "dtype", "")) == "object":
         first = {type(label): label for label in array if label is not None and label == label}
         _refuse_look_alikes(list(first.values()), name)
@@ -158,7 +159,7 @@ def _refuse_look_alikes(levels: list, name: str) -> None:
 
 
 def read_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool]:
-    """The weights of the rows and whether all are 1: finite, none negative, not all zero."""
+    """Return the sample weights (float64 [n_rows], finite, non-negative, not all zero) and whether all are 1."""
     weight, is_unweighted = read_part_weights(given, n_rows)
     if not is_unweighted and not weight.any():
         raise ValueError(
@@ -168,7 +169,7 @@ def read_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool]:
 
 
 def read_part_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool]:
-    """The weights of the rows of one part, which may all be zero, and whether all are 1."""
+    """Return the sample weights of one partition, which may all be zero, and whether all are 1."""
     if given is None:
         return np.ones(n_rows), True
     weight = np.asarray(given, dtype=np.float64)
@@ -184,9 +185,9 @@ def read_part_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool
 
 
 def weight_column(frame: RawFrame, name: str) -> np.ndarray:
-    """The weights in a column of this name."""
+    """Return the weights in the column of this name; raise a ValueError if it is absent or not numeric."""
     raw = frame.columns.get(name) if frame.is_named else None
     if not isinstance(raw, Numbers):
-        what = "is no column" if raw is None else "holds no numbers"
+        what = "is not a column" if raw is None else "is not numeric"
         raise ValueError(f"sample_weight={name!r} {what}; give the name of a column of numbers, or the weights")
     return raw.values

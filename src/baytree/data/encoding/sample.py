@@ -1,4 +1,8 @@
-"""Rows with their labels and weights, as users give them: the one reading of a frame, its target and its weights."""
+"""Training samples: the raw columns, labels and weights of the rows that count, read from user input.
+
+Rows without a label or with weight 0 are dropped. `schema_of` infers the schema of the columns; `with_target` and
+`with_notes` complete it and issue its doubtful notes as warnings.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +27,18 @@ from baytree.data.schema.column import Kind
 from baytree.data.schema.notes import Note
 from baytree.data.schema.schema import Schema, SchemaLike, Target
 
-ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
+ReadLabels = Callable[[TargetLike, str], Labels]  # (labels, name of the target) -> Labels
 
 
 class RemoteColumns(Protocol):
-    """The columns of rows that are not in memory: their names, and what they hold."""
+    """Interface of the columns of rows that are not in memory: their names and their profile."""
 
     columns: dict[str, Any]
     is_named: bool
     matrix: None
 
     def census(self, declared: Mapping[str, Any] | None) -> TableProfile:
-        """What each column holds, with what is declared of it."""
+        """Return the profile of the columns, given what is declared of them."""
         ...
 
 
@@ -42,46 +46,51 @@ Columns = RawFrame | RemoteColumns
 
 
 class TrainingSample(msgspec.Struct, frozen=True):
-    """The raw columns of the rows that count, with their labels and weights."""
+    """Raw columns, labels and weights of the rows that count."""
 
     frame: RawFrame
     label: Labels
-    weight: np.ndarray  # float64 [n_rows], none of them 0
+    weight: np.ndarray  # float64 [n_rows], all positive
     is_unweighted: bool
-    row_mask: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
+    row_mask: np.ndarray | None = None  # bool [n_given]: the given rows that are kept; None if all are
 
 
 def read_sample(
     X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels, name: str
 ) -> TrainingSample:
-    """The rows that count; `y` is the labels or the name of their column, `sample_weight` likewise. `name` asks for them."""
+    """Return the rows that have a label and a positive weight.
+
+    `y` is the labels or the name of the label column, `sample_weight` likewise; `name` is the estimator in error messages.
+    """
     frame, label = labelled(X, y, read_labels, name)
     frame, given = _weighed(frame, sample_weight)
     weight, is_unweighted = read_weights(given, frame.n_rows)
-    kept = None if is_unweighted and not label.has_missing else counted_rows_mask(label, weight)
-    if kept is None:
+    row_mask = None if is_unweighted and not label.has_missing else counted_rows_mask(label, weight)
+    if row_mask is None:
         return TrainingSample(frame, label, weight, is_unweighted)
-    return TrainingSample(encode.take(frame, kept), labels.take(label, kept), weight[kept], is_unweighted, kept)
+    return TrainingSample(
+        encode.take(frame, row_mask), labels.take(label, row_mask), weight[row_mask], is_unweighted, row_mask
+    )
 
 
 def read_part(X: FrameLike, target: str, weight_name: str | None, read_labels: ReadLabels) -> tuple[TrainingSample, int]:
-    """The rows of one part that count, perhaps none, and how many have no label.
+    """Return the rows of one partition that count, perhaps none, and the number of rows without a label.
 
-    What only all parts together can be refused for is let be.
+    Conditions that only concern the whole table, such as weights that are all zero, are not checked.
     """
     frame, label = _by_name(X, read(X), target, read_labels)
     frame, given = _weighed(frame, weight_name)
     weight, is_unweighted = read_part_weights(given, frame.n_rows)
     missing = label.missing
-    keep, n_missing = (weight > 0) & ~missing, int(missing.sum())
-    if keep.all():
+    row_mask, n_missing = (weight > 0) & ~missing, int(missing.sum())
+    if row_mask.all():
         return TrainingSample(frame, label, weight, is_unweighted), n_missing
-    kept = encode.take(frame, keep), labels.take(label, keep), weight[keep]
-    return TrainingSample(*kept, is_unweighted, keep), n_missing
+    selected = encode.take(frame, row_mask), labels.take(label, row_mask), weight[row_mask]
+    return TrainingSample(*selected, is_unweighted, row_mask), n_missing
 
 
 def labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels, name: str) -> tuple[RawFrame, Labels]:
-    """The columns and the labels of all rows, whether they come together or apart; `name` asks for them."""
+    """Return columns and labels of all rows, with labels in the table or separate; `name` is the estimator in messages."""
     frame = read(X)
     if isinstance(y, str):
         frame, label = _by_name(X, frame, y, read_labels)
@@ -98,7 +107,7 @@ def labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels, name: str) ->
 def read_truth(
     X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels, name: str
 ) -> tuple[Labels, np.ndarray]:
-    """The labels that answers are held against, one for each row of X, and their weights."""
+    """Return the true labels of all rows of X, with which predictions are compared, and their weights: float64 [n_rows]."""
     frame = read(X)
     label = _by_name(X, frame, y, read_labels)[1] if isinstance(y, str) else read_labels(y, "y")
     check_shape(frame, len(label.values), name)
@@ -106,7 +115,7 @@ def read_truth(
 
 
 def counted_rows_mask(label: Labels, weight: np.ndarray) -> np.ndarray | None:
-    """Which rows have a label and a weight that is not zero; None where all have, a warning where labels are missing."""
+    """Return the mask of rows with a label and a positive weight, or None if that is all rows; warn about missing labels."""
     missing = label.missing
     keep = (weight > 0) & ~missing
     if keep.all():
@@ -119,13 +128,13 @@ def counted_rows_mask(label: Labels, weight: np.ndarray) -> np.ndarray | None:
 
 
 def warn_of_unlabelled(n_rows: int, target: str) -> None:
-    """Warns of rows that are left out because they have no label."""
-    told, are = ("1 row has", "is") if n_rows == 1 else (f"{n_rows} rows have", "are")
-    _warnings.warn(f"{told} no value in the target column {target!r} and {are} left out")
+    """Warn about rows that are left out because they have no label."""
+    rows_have, are = ("1 row has", "is") if n_rows == 1 else (f"{n_rows} rows have", "are")
+    _warnings.warn(f"{rows_have} no value in the target column {target!r} and {are} left out")
 
 
 def schema_of(frame: Columns, declared: SchemaLike, leaves_out_identifiers: bool = True) -> Schema:
-    """The kinds and levels of the columns: as declared, or inferred; the columns of an array of numbers are numbers."""
+    """Return the schema of the columns, declared or inferred; the columns of a numeric array without names are numeric."""
     if isinstance(declared, Schema):
         return declared
     is_plain = isinstance(frame.columns, NumberedColumns) and not declared
@@ -134,46 +143,46 @@ def schema_of(frame: Columns, declared: SchemaLike, leaves_out_identifiers: bool
         return Schema(number_columns(n_columns), inputs=position_names(n_columns), is_named=False)
     if isinstance(frame.columns, MatrixColumns) and isinstance(frame, RawFrame) and not declared:
         return schema_of_array(frame, frame.columns, None if leaves_out_identifiers else Kind.NUMERIC)
-    census = census_of(frame, declared)
-    return (census if leaves_out_identifiers else census.kept()).schema(frame.is_named)
+    profile = census_of(frame, declared)
+    return (profile if leaves_out_identifiers else profile.kept()).schema(frame.is_named)
 
 
 def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> TableProfile:
-    """What each column holds; rows that are elsewhere are asked for it."""
+    """Return the profile of the columns, computed here or by the engine that holds the rows."""
     return TableProfile.of(frame, declared) if isinstance(frame, RawFrame) else frame.census(declared)
 
 
 def batch_census(frame: RawFrame, declared: SchemaLike) -> TableProfile | None:
-    """What the columns of a batch hold, to be added up; None where they have no names, or their schema is given."""
+    """Return the mergeable profile of a batch, or None if its columns have no names or the schema is given."""
     is_known = isinstance(declared, Schema) or not frame.is_named or frame.matrix is not None
     return None if is_known else TableProfile.of_part(frame, declared)
 
 
 def with_notes(schema: Schema, notes: Iterable[Note]) -> Schema:
-    """The schema with these notes, and with those on its target; what is new and doubtful is warned of."""
-    told = tuple(dict.fromkeys((*notes, *labels.notes(schema.target))))
-    seen = {(note.column, note.option) for note in schema.notes}
-    warn_of(note for note in told if (note.column, note.option) not in seen)
-    return msgspec.structs.replace(schema, notes=told)
+    """Return the schema with these notes and those on its target; issue a warning for each new doubtful note."""
+    all_notes = tuple(dict.fromkeys((*notes, *labels.notes(schema.target))))
+    known = {(note.column, note.option) for note in schema.notes}
+    warn_of(note for note in all_notes if (note.column, note.option) not in known)
+    return msgspec.structs.replace(schema, notes=all_notes)
 
 
 def with_target(schema: Schema, target: Target, n_rows: int, *notes: Note) -> Schema:
-    """The schema with its target, and with what is told of that; what is doubtful is warned of."""
-    told = (*labels.notes(target), *labels.rare_notes(target, n_rows), *notes)
-    warn_of(told)
-    return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *told))
+    """Return the schema with its target and the notes on it; issue a warning for each doubtful note."""
+    target_notes = (*labels.notes(target), *labels.rare_notes(target, n_rows), *notes)
+    warn_of(target_notes)
+    return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *target_notes))
 
 
 def with_infinite(table: Table) -> Table:
-    """The table, its schema with what is told of infinite numbers that are learnt from: they have an order, but no size."""
+    """Return the table with notes on columns that contain infinite numbers, which have an order but no size."""
     schema, notes = table.schema, []
     for column, values in zip(schema.columns, table.values, strict=True) if schema.is_named else ():
         if holds_infinite(column, values):
-            done = "infinite numbers are taken to lie beyond all others"
-            notes.append(Note(column.name, done, int(np.isinf(values).sum()), "missing", "inf", is_doubtful=True))
+            message = "infinite numbers are treated as extreme values beyond all others"
+            notes.append(Note(column.name, message, int(np.isinf(values).sum()), "missing", "inf", is_doubtful=True))
     warn_of(notes)
-    told = msgspec.structs.replace(schema, notes=(*schema.notes, *notes))
-    return msgspec.structs.replace(table, schema=told) if notes else table
+    new_schema = msgspec.structs.replace(schema, notes=(*schema.notes, *notes))
+    return msgspec.structs.replace(table, schema=new_schema) if notes else table
 
 
 def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:
@@ -184,7 +193,7 @@ def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) 
 
 
 def _original(X: FrameLike, frame: RawFrame, name: str) -> Any:
-    """The target column as its library holds it, so that classes go back in the type in which they came."""
+    """Return the target column as its library holds it, so that classes keep their type."""
     is_frame = hasattr(X, "columns") and hasattr(X, "__getitem__")
     names = getattr(X, "column_names", X.columns) if is_frame else X if isinstance(X, dict) else ()
     original = next((other for other in names if str(other) == name), None)
@@ -193,7 +202,7 @@ def _original(X: FrameLike, frame: RawFrame, name: str) -> Any:
 
 
 def _weighed(frame: RawFrame, sample_weight: WeightsLike) -> tuple[RawFrame, Any]:
-    """The weights, also where they are the name of a column, which then is none to learn from."""
+    """Return the frame and the weights; a weight column given by name is removed from the frame."""
     if not isinstance(sample_weight, str):
         return frame, sample_weight
     return _without(frame, sample_weight), weight_column(frame, sample_weight)

@@ -1,6 +1,7 @@
-"""Rows encoded by a schema. Nothing behind this module looks at a data frame, and nothing behind it checks values again.
+"""Encoded table: values of the columns, labels and weights of rows, encoded by a schema and validated once.
 
-How many rows and columns were given, and whether that can be.
+Learners only see this representation, never a data frame, and need not validate values again. Also here: checks of the
+number of rows and columns, and of infinite numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from baytree.data.schema.schema import Schema
 
 
 class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A text column encoded: for each row the vocabulary codes that occur and how often (compressed sparse rows)."""
+    """Encoded text column in compressed sparse row form: the vocabulary codes of each row and their counts."""
 
     start: np.ndarray  # int64 [n_rows + 1]
     code: np.ndarray  # int32 [n_entries], ascending within a row
@@ -28,7 +29,7 @@ class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.start) - 1
 
     def take(self, rows: np.ndarray) -> Tokens:
-        """These rows (indices)."""
+        """Return these rows (indices)."""
         length = np.diff(self.start)[rows]
         start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
         entry = np.repeat(self.start[rows] - start[:-1], length) + np.arange(start[-1])
@@ -36,9 +37,9 @@ class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SparseColumns(msgspec.Struct, frozen=True):
-    """The columns of a sparse matrix, each made dense only when it is asked for; what is not stored is 0."""
+    """Columns of a sparse matrix, each made dense on access; entries that are not stored are 0."""
 
-    matrix: Any  # scipy.sparse, by rows, float64
+    matrix: Any  # scipy.sparse CSR, float64 [n_rows, n_columns]
 
     def __len__(self) -> int:
         return self.matrix.shape[1]
@@ -54,9 +55,9 @@ class SparseColumns(msgspec.Struct, frozen=True):
 
 
 class DenseColumns(msgspec.Struct, frozen=True):
-    """Columns of numbers that lie in one array, in its order: a table of very many costs no more than its numbers."""
+    """Numeric columns that are one array; avoids one object per column in wide tables."""
 
-    matrix: np.ndarray  # float64 [n_rows, n_columns], perhaps a view of the caller's array
+    matrix: np.ndarray  # float64 [n_rows, n_columns], possibly a view of the caller's array
 
     def __len__(self) -> int:
         return self.matrix.shape[1]
@@ -72,7 +73,7 @@ Values = np.ndarray | Tokens
 
 
 def is_missing(values: Values) -> np.ndarray:
-    """Which rows of an encoded column have no value. bool [n_rows]
+    """Return which rows of an encoded column are missing: bool [n_rows].
 
     >>> is_missing(np.array([0, -1, 2], np.int32)), is_missing(np.array([np.nan, 1.5]))
     (array([False,  True, False]), array([ True, False]))
@@ -83,30 +84,30 @@ def is_missing(values: Values) -> np.ndarray:
 
 
 class Table(msgspec.Struct, frozen=True):
-    """Rows encoded by a schema, checked once: lengths, types, ranges, finite weights.
+    """Rows encoded by a schema and validated: lengths, types, ranges, finite weights.
 
-    values[j] is float64 with NaN (numeric), int32 codes with -1 (ordinal, nominal), or `Tokens` (text). Numeric columns
-    may be strided views of the caller's array: nothing here is ever written to. `label` is int32 class codes, float64
-    numbers, or None; `weight` is float64 and always there.
+    values[j] is float64 with NaN (numeric), int32 codes with -1 (ordinal, nominal), or `Tokens` (text). Numeric columns may
+    be strided views of the caller's array and must not be written to. `label` is int32 class codes, float64 numbers, or
+    None; `weight` is float64 and always present.
     """
 
     schema: Schema
-    values: Any  # tuple[Values, ...], DenseColumns or SparseColumns: the kind of a column says which type it has
+    values: Any  # tuple[Values, ...], DenseColumns or SparseColumns
     weight: np.ndarray  # [n_rows]
     label: Any = None  # [n_rows]
     is_unweighted: bool = False  # every weight is 1
-    first: int = 0  # how many rows come before these, where they are a part of more
+    first: int = 0  # index of the first row in the table of which this is a slice
 
     def __len__(self) -> int:
         return len(self.weight)
 
     @property
     def n_classes(self) -> int:
-        """The number of classes of the target; 0 where there is none."""
+        """Number of classes of the target; 0 without classes."""
         return len(self.schema.classes)
 
     def rows(self, first: int, last: int) -> Table:
-        """The table of rows first … last − 1, sharing their memory."""
+        """Return rows first … last − 1 as a table that shares memory."""
         part = slice(first, last)
         return Table(
             self.schema,
@@ -118,8 +119,8 @@ class Table(msgspec.Struct, frozen=True):
         )
 
     def take(self, rows: np.ndarray) -> Table:
-        """The table of these rows (indices or a mask)."""
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows  # once for all columns: numpy does so for each
+        """Return these rows (indices or a mask)."""
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows  # convert once; numpy would do it for every column
         return Table(
             self.schema,
             self._each(lambda values: _take(values, rows)),
@@ -129,7 +130,7 @@ class Table(msgspec.Struct, frozen=True):
         )
 
     def select(self, columns: Sequence[int]) -> Table:
-        """The table of these columns only, in this order."""
+        """Return these columns, in this order."""
         schema = msgspec.structs.replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
         if isinstance(self.values, SparseColumns):
             values = SparseColumns(self.values.matrix[:, list(columns)])
@@ -144,16 +145,16 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def holds_infinite(column: Column, values: Any) -> bool:
-    """Whether a column holds a number that is infinite."""
+    """Return whether a column contains an infinite number."""
     if column.kind is not Kind.NUMERIC:
         return False
     with np.errstate(invalid="ignore"):  # ∞ − ∞
-        total = values.sum()  # a finite sum tells at once that nothing in it is infinite
+        total = values.sum()  # a finite sum proves that no element is infinite
     return not np.isfinite(total) and bool(np.isinf(values).any())
 
 
 def refuse_infinite(schema: Schema, values: Iterable[Any]) -> None:
-    """Raises an error that names the column and the row where a number is infinite."""
+    """Raise a ValueError that names the column and row of the first infinite number."""
     for column, column_values in zip(schema.columns, values, strict=True):
         if not holds_infinite(column, column_values):
             continue
@@ -179,7 +180,7 @@ def _take(values: Values, rows: np.ndarray) -> Values:
 
 
 def check_shape(frame: RawFrame, n_labels: int, name: str) -> None:
-    """Raises an error where there are no rows, no columns, or another number of labels."""
+    """Raise a ValueError for no rows, no columns, or a different number of labels."""
     columns = n_columns(frame)
     if frame.n_rows == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required by {name}.")
@@ -192,7 +193,7 @@ def check_shape(frame: RawFrame, n_labels: int, name: str) -> None:
 
 
 def check_columns(frame: RawFrame, schema: Schema, name: str) -> None:
-    """Raises an error where columns go by position and their number is another one."""
+    """Raise a ValueError if columns are matched by position and their number differs from the schema."""
     if schema.is_named and frame.is_named:
         return
     columns = n_columns(frame)
@@ -201,5 +202,5 @@ def check_columns(frame: RawFrame, schema: Schema, name: str) -> None:
 
 
 def n_columns(frame: RawFrame) -> int:
-    """The number of columns that were given."""
+    """Return the number of given columns."""
     return frame.matrix.shape[1] if frame.matrix is not None else len(frame.columns)

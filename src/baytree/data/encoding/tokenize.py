@@ -1,4 +1,7 @@
-"""Documents as the kernels read them, a block at a time: ASCII as it is, other text as lower-cased UTF-8."""
+"""Prepare documents for the tokenizer of the core: split into blocks, encode, tables of words and word characters.
+
+ASCII documents are passed on as they are (the core lower-cases them), others as lower-cased UTF-8. Blocks run in parallel.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,15 @@ from baytree.parallel.threads import S, map_ordered, sum_in_order
 
 Part = TypeVar("Part")
 
-Documents = Sequence[str | None] | np.ndarray  # or a column of strings of any library
+Documents = Sequence[str | None] | np.ndarray  # or a string column of any library
 
-_BLOCK = 256, 16384  # rows: enough to share a vocabulary, few enough to answer Ctrl-C
+_BLOCK = 256, 16384  # min and max rows: enough to share a vocabulary, few enough to react to Ctrl-C
 
 _NO_CHARACTERS = np.zeros(0, np.uint8)
 
 
 def each_block(work: Callable[[list, int], Part], documents: Documents, n_threads: int | None) -> list[Part]:
-    """What `work(block, first row)` gives for blocks of documents, in the order of the rows."""
+    """Return `work(block, first_row)` for blocks of documents, in row order."""
     n_threads = n_threads or os.cpu_count() or 1
     size = int(np.clip(-(-len(documents) // (2 * n_threads)), *_BLOCK))
     first_rows = range(0, max(len(documents), 1), size)
@@ -36,12 +39,12 @@ def each_block(work: Callable[[list, int], Part], documents: Documents, n_thread
 
 
 def total(observe: Callable[[list, int], S], documents: Documents, n_threads: int | None) -> S:
-    """One round: what `observe(block, first row)` sees in each block, added up in the order of the rows."""
+    """Return the sum of `observe(block, first_row)` over blocks of documents, in row order."""
     return sum_in_order(each_block(observe, documents, n_threads))
 
 
 def texts(documents: list, first_row: int, lowercase: bool) -> tuple[list[str | bytes | None], np.ndarray]:
-    """The documents for the kernel, and which of them are missing."""
+    """Return the documents for the core (str, UTF-8 bytes or None) and which are missing: bool [n_documents]."""
     texts = [
         text if type(text) is str and text.isascii() else _encoded(text, row, lowercase)
         for row, text in enumerate(documents, first_row)
@@ -52,14 +55,15 @@ def texts(documents: list, first_row: int, lowercase: bool) -> tuple[list[str | 
 def reading(
     texts: list[str | bytes | None], stop_words: Sequence[str], ngrams: tuple[int, int], lowercase: bool
 ) -> _core.Reading:
-    """What a token of these texts is; the table of word characters is made only if one of them needs it."""
+    """Return the tokenizer settings for these texts; the table of word characters is only built for non-ASCII texts."""
     characters = word_characters() if any(type(text) is bytes for text in texts) else _NO_CHARACTERS
     return _core.Reading(characters, lookup(stop_words), *ngrams, lowercase, SECRET)
 
 
 def lookup(words: Sequence[str]) -> _core.Words:
-    """The words with their places as codes, kept for the next call with the same tuple."""
-    return _lookup(_Same(tuple(words)))  # a tuple is itself; a list may change, so it is read anew
+    """Return the hash table from words to their indices, cached by identity of the tuple."""
+    # tuple() returns a tuple unchanged, so it hits the cache; a list is copied, since it may change
+    return _lookup(_TupleIdentity(tuple(words)))
 
 
 def _listed(documents: Documents, rows: slice) -> list:
@@ -84,7 +88,7 @@ def _utf8(text: str) -> bytes:
 
 @cache
 def word_characters() -> np.ndarray:
-    r"""One bit per code point: does this Python's `\w` match it?"""
+    r"""Return one bit per code point: whether this Python's `\w` matches it; uint8 [0x110000 / 8]."""
     everything = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     is_word = np.zeros(0x110000, bool)
     for run in re.finditer(r"\w+", everything):
@@ -92,8 +96,8 @@ def word_characters() -> np.ndarray:
     return np.packbits(is_word, bitorder="little")
 
 
-class _Same:
-    """A tuple as a key by identity, not by its words, so that a lookup never reads it through."""
+class _TupleIdentity:
+    """Cache key of a tuple by identity, so that a lookup does not hash all of its words."""
 
     def __init__(self, words: tuple[str, ...]):
         self.words = words
@@ -102,9 +106,9 @@ class _Same:
         return id(self.words)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.words is other.words
+        return isinstance(other, _TupleIdentity) and self.words is other.words
 
 
 @lru_cache(maxsize=16)
-def _lookup(vocabulary: _Same) -> _core.Words:
+def _lookup(vocabulary: _TupleIdentity) -> _core.Words:
     return _core.Words([_utf8(word) for word in vocabulary.words], SECRET)

@@ -1,12 +1,14 @@
-"""Tables on disk: CSV, TSV, Parquet, JSON, NDJSON, Excel, zip and standard input, whole or in batches of bounded memory.
+"""Read tables on disk: CSV, TSV, Parquet, JSON, NDJSON, Excel, zip and standard input, whole or in batches.
 
-`source(path)` looks at a file and says how its columns are read; its `batches()` can be taken many times.
-`attempt(source, work)` runs work over the batches, once more with wider types where a later value asks.
+Batches bound the memory. `source(path)` detects the format and how its columns are read; its `batches()` can be iterated
+many times. `attempt(source, work)` runs work over the batches and restarts it with wider column types after a
+`TypeConflict`.
 
-Text may be in UTF-8, UTF-16 or Windows-1252, its fields separated by `, ; TAB |` or blanks, whichever cuts its rows most
-evenly. Lines above the header, a row of units below it, totals and remarks at the end are no rows (`arrangement`). Empty
-fields are missing values, blank lines are skipped, blanks around values are trimmed; what all other words mean is decided
-with the whole column (`table.infer`). Nothing is fetched from the network; a `*` in a name is just a star.
+Text may be in UTF-8, UTF-16 or Windows-1252, with fields separated by `, ; TAB |` or blanks, whichever splits the rows
+most evenly (`delimiter`). Lines above the header, a row of units below it, totals and remarks at the end are not rows
+(`header`). Empty fields are missing values, blank lines are skipped, blanks around values are trimmed; the meaning of
+other words is decided from the whole column (`data.inference.infer`). Nothing is fetched from the network; a `*` in a
+name is not a wildcard.
 """
 
 from __future__ import annotations
@@ -47,40 +49,40 @@ __all__ = [
 
 
 class TableSource(Protocol):
-    """A table that can be read in batches, from the beginning, as often as wanted."""
+    """Interface of a table that can be read in batches, repeatedly from the start."""
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Name in messages."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of its columns."""
+        """Column names."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is told of how it is laid out."""
+        """Notes on how the file is laid out."""
 
     @property
     def size(self) -> int | None:
-        """How many bytes its batches will report to `progress`; None where that is not known."""
+        """Number of bytes that the batches report to `progress`; None if unknown."""
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
-        """Its rows; `progress` is told after each batch how many bytes of the file were read."""
+        """Yield the rows as frames; `progress` is called after each batch with the number of bytes read."""
 
 
 def batches(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Iterator[pl.DataFrame]:
-    """The rows in frames of the same types throughout, of which a first reading of the file makes sure."""
+    """Yield the rows as frames with the same types throughout, which a first pass over the file ensures."""
     return settle_types(source(path, text=text, numbers=numbers)).batches()
 
 
 def source(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> TableSource:
-    """The file as a source of batches. `-` is CSV from standard input."""
+    """Return the file as a source of batches; `-` is CSV from standard input."""
     return open_table(path, ReadOptions(frozenset(text), frozenset(numbers)))
 
 
 def open_table(path: str | Path, asked: ReadOptions) -> TableSource:
-    """The file as a source of batches, read as asked. `-` is CSV from standard input."""
+    """Return the file as a source of batches with these options; `-` is CSV from standard input."""
     path = Path(path)
     if str(path) == "-":
         return open_delimited(_spooled(sys.stdin.buffer), "standard input", asked)
@@ -97,54 +99,54 @@ def open_table(path: str | Path, asked: ReadOptions) -> TableSource:
 
 
 def opened_with(path: str | Path, asked: ReadOptions, column: str) -> TableSource:
-    """The file as a source of batches; of a workbook the first sheet that has the column, unless a sheet is named."""
-    found = open_table(path, asked)
-    if column in found.columns or asked.sheet is not None or str(path) == "-" or format_of(Path(path)) != "Excel":
-        return found
+    """Return the file as a source; of a workbook without a named sheet, the first sheet that has the column."""
+    table = open_table(path, asked)
+    if column in table.columns or asked.sheet is not None or str(path) == "-" or format_of(Path(path)) != "Excel":
+        return table
     from baytree.data.files.binary import sheet_names
 
     for sheet in sheet_names(Path(path), Path(path).name):
         try:
             other = open_table(path, dataclasses.replace(asked, sheet=sheet))
-        except FileError:  # it is empty
+        except FileError:  # the sheet is empty
             continue
         if column in other.columns:
             note = Note("", f"the sheet {sheet!r} is read, which has the column {column!r}", is_doubtful=True)
             return dataclasses.replace(other, notes=(note, *other.notes))  # type: ignore[type-var]
-    return found
+    return table
 
 
 def read_all(table: TableSource) -> pl.DataFrame:
-    """All rows of a source as a polars frame, of types that hold for every one of them."""
-    return attempt(table, _whole)
+    """Return all rows of a source as a polars frame whose types hold for every row."""
+    return attempt(table, _concatenated)
 
 
 def settle_types(table: TableSource) -> TableSource:
-    """The source with types that hold for all of its rows, of which a first reading makes sure where they are inferred."""
-    return table if is_settled(table) else attempt(table, _checked)
+    """Return the source with types that hold for all of its rows, ensured by a first pass if they are inferred."""
+    return table if is_settled(table) else attempt(table, _read_through)
 
 
 def from_columns(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """Columns in memory as a frame."""
+    """Return columns in memory as a polars frame."""
     import polars as pl
 
     return pl.DataFrame(columns, strict=False)
 
 
 def to_csv(columns: Mapping[str, Sequence[Any]], shown: Callable[[str], str], has_header: bool = True) -> str:
-    """Columns as CSV text; `shown` is asked once for each different text how it is to be written."""
+    """Return columns as CSV text; `shown` maps each distinct string to the string to write."""
     frame = from_columns(columns)
-    return frame.with_columns(_rewritten(column, shown) for column in frame).write_csv(include_header=has_header)
+    return frame.with_columns(_mapped(column, shown) for column in frame).write_csv(include_header=has_header)
 
 
 def in_memory(name: str, frame: pl.DataFrame) -> TableSource:
-    """A frame as a source."""
+    """Return a frame as a source."""
     from baytree.data.files.binary import FrameSource
 
     return FrameSource(name, frame)
 
 
-def _rewritten(column: pl.Series, shown: Callable[[str], str]) -> pl.Series:
+def _mapped(column: pl.Series, shown: Callable[[str], str]) -> pl.Series:
     import polars as pl
 
     if column.dtype != pl.String:
@@ -154,7 +156,7 @@ def _rewritten(column: pl.Series, shown: Callable[[str], str]) -> pl.Series:
     return column.replace(changed) if changed else column
 
 
-def _whole(table: TableSource) -> pl.DataFrame:
+def _concatenated(table: TableSource) -> pl.DataFrame:
     import polars as pl
 
     frames = list(table.batches())
@@ -163,7 +165,7 @@ def _whole(table: TableSource) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def _checked(table: TableSource) -> TableSource:
+def _read_through(table: TableSource) -> TableSource:
     for _ in table.batches():
         pass
     return table
@@ -177,16 +179,16 @@ def _openers() -> dict[str, Callable[[Path, str, ReadOptions], TableSource]]:
 
 
 def _from_archive(path: Path, asked: ReadOptions) -> TableSource:
-    """The table in an archive: the one that is named, else the first; the others are told."""
+    """Return the named or first table of a zip archive, with a note on the other tables."""
     from baytree.data.files.formats import member
 
     content, notes = member(path, asked.sheet, TABLES)
-    found = open_table(content, dataclasses.replace(asked, sheet=None))
-    return dataclasses.replace(found, notes=(*notes, *found.notes))  # type: ignore[type-var]
+    table = open_table(content, dataclasses.replace(asked, sheet=None))
+    return dataclasses.replace(table, notes=(*notes, *table.notes))  # type: ignore[type-var]
 
 
 def _spooled(stream: BinaryIO) -> Path:
-    """The stream as a file: a table may have to be read twice."""
+    """Copy the stream to a temporary file, since a table may have to be read twice."""
     path = temporary.create_folder() / "table.csv"
     with path.open("wb") as spool:
         shutil.copyfileobj(stream, spool)

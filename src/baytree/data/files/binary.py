@@ -1,6 +1,6 @@
-"""Files that are opened as a whole, or carry their own types: Parquet, JSON, NDJSON and Excel, and frames in memory.
+"""Sources with typed or random-access content: Parquet, Excel workbooks, and frames in memory.
 
-The cells of a workbook as text, as a person sees them.
+Cells of a workbook are read as text, as displayed, and then parsed like a text file.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from baytree.data.schema.notes import Note
 if TYPE_CHECKING:
     import polars as pl
 
-CELLS = 2_000_000  # in one batch
+CELLS = 2_000_000  # cells in one batch
 
 
 @dataclass(frozen=True)
 class FrameSource:
-    """A table in memory as a source."""
+    """Frame in memory as a table source."""
 
     name: str
     frame: pl.DataFrame
@@ -36,11 +36,11 @@ class FrameSource:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Column names."""
         return tuple(self.frame.columns)
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
-        """The rows, in slices."""
+        """Yield the rows in slices."""
         for frame in self.frame.iter_slices(_rows_per_batch(len(self.columns))):
             yield drop_missing_tokens(frame, self.missing)
             if progress:
@@ -49,7 +49,7 @@ class FrameSource:
 
 @dataclass(frozen=True)
 class Parquet:
-    """A Parquet file."""
+    """Parquet file as a table source."""
 
     path: Path
     name: str
@@ -57,17 +57,17 @@ class Parquet:
     size: None = None
     missing: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
-    unread: tuple[str, ...] = ()  # columns of lists or objects
+    unread: tuple[str, ...] = ()  # columns of lists or objects, returned as missing
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
-        """The rows, in row order, a bounded number at a time; columns that are not read are missing."""
+        """Yield the rows in order, a bounded number at a time; columns in `unread` are missing."""
         import polars as pl
 
         size, scanned = _rows_per_batch(len(self.columns)), pl.scan_parquet(self.path, glob=False)
         if self.unread:
             scanned = scanned.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self.unread)
         try:
-            # collect_batches is not yet a stable part of polars: it is called here only
+            # collect_batches is not stable in polars yet; this is the only call
             for frame in scanned.collect_batches(chunk_size=size):
                 yield drop_missing_tokens(as_text(frame), self.missing)
                 if progress:
@@ -77,7 +77,7 @@ class Parquet:
 
 
 def open_parquet(path: Path, name: str, asked: ReadOptions = PLAINLY) -> Parquet:
-    """The Parquet file with its columns."""
+    """Open a Parquet file and read its column names."""
     import polars as pl
 
     try:
@@ -89,7 +89,7 @@ def open_parquet(path: Path, name: str, asked: ReadOptions = PLAINLY) -> Parquet
 
 
 def verify_pages(path: Path) -> None:
-    """Reads a Parquet file to its end and refuses it where a page does not have its checksum; a page without one passes."""
+    """Read a Parquet file to its end and raise a FileError if a page fails its checksum; pages without one pass."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -107,22 +107,24 @@ def verify_pages(path: Path) -> None:
 
 
 def open_excel(path: Path, name: str, asked: ReadOptions = PLAINLY) -> FrameSource:
-    """A sheet of a workbook, the first that holds something unless one is named; read as a text file is."""
+    """Read the named or first non-empty sheet of a workbook; header, footer and types are detected as in a text file."""
     sheet, notes = sheet_rows(path, name, asked.sheet)
     rows = sheet.rows
     n_filled = sheet.fill_merged(0, len(rows), is_down_only=True)
-    found = header_detection.detect_sheet_layout(rows, asked.header)
-    cells = rows[found.header] if found.header is not None else rows[0]
-    names, told = header_detection.names(cells, found.width, found.header is not None, tuple(asked.keep))
-    n, below = header_detection.footers(rows[found.first :], found.width)
-    n_filled += sheet.fill_merged(found.first, len(rows) - n)
+    layout = header_detection.detect_sheet_layout(rows, asked.header)
+    cells = rows[layout.header] if layout.header is not None else rows[0]
+    names, name_notes = header_detection.names(cells, layout.width, layout.header is not None, tuple(asked.keep))
+    n_footers, footer_notes = header_detection.footers(rows[layout.first :], layout.width)
+    n_filled += sheet.fill_merged(layout.first, len(rows) - n_footers)
     if n_filled:
         notes.append(Note("", "merged cells are filled with their value", n_filled, is_doubtful=True))
-    body = rows[found.first : len(rows) - n]
+    body = rows[layout.first : len(rows) - n_footers]
     frame = _from_cells(names, body)
     forms, open_notes = infer_decimal_marks(frame, "", asked)
     columns = [_retyped(series, asked) for series in converted(frame, forms) if series.name]
-    return FrameSource(name, frame.select(columns), None, asked.missing, (*notes, *found.notes, *told, *below, *open_notes))
+    return FrameSource(
+        name, frame.select(columns), None, asked.missing, (*notes, *layout.notes, *name_notes, *footer_notes, *open_notes)
+    )
 
 
 def _from_cells(names: list[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:
@@ -134,7 +136,7 @@ def _from_cells(names: list[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Strings without blanks around them, the empty ones missing, as in a text file."""
+    """Strip blanks around strings and make empty strings missing, as in a text file."""
     import polars as pl
 
     texts = [series for series in frame if series.dtype == pl.String]
@@ -152,7 +154,7 @@ def _retyped(column: pl.Series, asked: ReadOptions) -> pl.Series:
 
 
 def nested_columns(name: str, schema: Mapping[str, Any], asked: ReadOptions = PLAINLY) -> tuple[str, ...]:
-    """The columns of lists or objects that nobody reads; one that is to be read is refused."""
+    """Return the columns of lists or objects that are not read; raise a FileError for one that is."""
     nested = tuple(column for column, dtype in schema.items() if dtype.is_nested())
     for column in nested:
         if asked.is_read(column):
@@ -171,17 +173,17 @@ def _rows_per_batch(n_columns: int) -> int:
 
 
 class Sheet(NamedTuple):
-    """The rows of a sheet that are not empty."""
+    """Non-empty rows of a sheet."""
 
     rows: list[list[str]]
-    numbers: list[int]  # of the rows, rising
+    numbers: list[int]  # row numbers, ascending
     first_column: int = 1
     merged: Sequence[Range] = ()
 
     def fill_merged(self, first: int, last: int, is_down_only: bool = False) -> int:
-        """Write the value of merged ranges into their empty cells of the rows from `first` to `last`; return how many.
+        """Write the value of merged ranges into their empty cells in rows `first` … `last` − 1; return how many were filled.
 
-        `is_down_only` fills no cells to the right: a title, or the name of a group of columns, is no name of each.
+        `is_down_only` fills no cells to the right: a title or the name of a group of columns is not the name of each column.
         """
         width, n_filled, n_visited = max(map(len, self.rows), default=0), 0, 0
         for each in self.merged:
@@ -191,7 +193,8 @@ class Sheet(NamedTuple):
             is_inside = start < end and self.numbers[start] == each.first_row and 0 <= left < width
             value = self.rows[start][left] if is_inside else ""
             n_visited += (end - start) * (right - left)
-            if not value.strip() or n_visited > width * len(self.rows):  # ranges of a sheet do not overlap
+            # ranges of a valid sheet do not overlap: the limit bounds the work on damaged files
+            if not value.strip() or n_visited > width * len(self.rows):
                 continue
             for k in range(max(start, first), min(end, last)):
                 for j in range(left, right):
@@ -202,7 +205,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_rows(path: Path, name: str, sheet: str | None) -> tuple[Sheet, list[Note]]:
-    """A sheet, and what is told: which other sheets there are."""
+    """Return the named or first non-empty sheet, and a note on the other sheets."""
     book = _opened(path, name)
     names = list(book.sheet_names)
     if sheet is not None and sheet not in names:
@@ -211,12 +214,12 @@ def sheet_rows(path: Path, name: str, sheet: str | None) -> tuple[Sheet, list[No
         extent, merged = measure(path, name, found) if path.suffix.lower() in (".xlsx", ".xlsm") else (None, [])
         laid_out = _rows(book, found, name)
         if laid_out.rows:
-            return _placed(laid_out, extent, merged), _others(found, names) if sheet is None else []
+            return _with_positions(laid_out, extent, merged), _others(found, names) if sheet is None else []
     raise FileError(f"{name}: the first sheet is empty" if len(names) < 2 else f"{name}: every sheet is empty")
 
 
 def sheet_names(path: Path, name: str) -> list[str]:
-    """The names of the sheets of a workbook."""
+    """Return the names of the sheets of a workbook."""
     return list(_opened(path, name).sheet_names)
 
 
@@ -227,12 +230,12 @@ def _opened(path: Path, name: str) -> Any:
         import fastexcel
 
         return fastexcel.read_excel(path)
-    except (Exception, pl.exceptions.PanicException) as error:  # the reader has error types of its own
+    except (Exception, pl.exceptions.PanicException) as error:  # fastexcel has its own error types
         raise damaged(name, error) from None
 
 
 def damaged(name: str, error: BaseException) -> FileError:
-    """What is said of a workbook that cannot be read."""
+    """Return the error for a workbook that cannot be read."""
     reason = (str(error).splitlines() or [type(error).__name__])[0]
     return FileError(f"{name}: this is not Excel, or the file is damaged or cut short ({reason})")
 
@@ -245,8 +248,8 @@ def _others(sheet: str, names: list[str]) -> list[Note]:
     return [Note("", f"the sheet {sheet!r} is read; there are also {listed}", 0, "sheet", others[0], is_doubtful=True)]
 
 
-def _placed(sheet: Sheet, extent: Extent | None, merged: Sequence[Range]) -> Sheet:
-    """The sheet with its rows and columns numbered as in the workbook, and its merged ranges."""
+def _with_positions(sheet: Sheet, extent: Extent | None, merged: Sequence[Range]) -> Sheet:
+    """Return the sheet with the row and column numbers of the workbook and its merged ranges."""
     if not merged or extent is None or extent.last_column - extent.first_column + 1 != len(sheet.rows[0]):
         return sheet
     numbers = [number + extent.first_row - 1 for number in sheet.numbers]
@@ -264,9 +267,9 @@ def _rows(book: Any, sheet: str, name: str) -> Sheet:
         raise damaged(name, error) from None
     rows = [[cell or "" for cell in row] for row in frame.iter_rows()]
     filled = [k for k, row in enumerate(rows) if any(cell.strip() for cell in row)]
-    return Sheet([[_as_seen(cell) for cell in rows[k]] for k in filled], [k + 1 for k in filled])
+    return Sheet([[_as_displayed(cell) for cell in rows[k]] for k in filled], [k + 1 for k in filled])
 
 
-def _as_seen(cell: str) -> str:
-    """A date at midnight without its time."""
+def _as_displayed(cell: str) -> str:
+    """Remove the time of a date at midnight, as the cell is displayed."""
     return cell.removesuffix(" 00:00:00") if cell.endswith(" 00:00:00") else cell

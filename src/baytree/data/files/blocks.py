@@ -1,6 +1,7 @@
-"""A text file as blocks of whole records: bounded memory, and every record keeps its number.
+"""Split delimited text into blocks of whole records, so that memory is bounded and each block parses on its own.
 
-A record ends at a line end outside quote marks. Cutting only there lets each block be parsed on its own.
+A record ends at a line end outside quote marks. Also here: normalization of quotes and blank lines, and the search for
+ragged records and stray quote marks.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ LONGEST_RECORD = 64 << 20  # bytes
 
 
 def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', lines: int = 0) -> Iterator[bytes]:
-    """The records of a stream in blocks of about `size` bytes, none of them cut in two.
+    """Yield the records of a stream in blocks of about `size` bytes, without splitting a record.
 
-    `quote` is the mark inside which a line end does not end a record; empty where every line is a record. `lines` are those
-    that stand before the stream.
+    `quote` is the mark inside which a line end does not end a record; empty if every line is a record. `lines` is the number
+    of lines before the stream.
     """
     rest = b""
     while chunk := stream.read(size):
@@ -39,7 +40,7 @@ def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', 
 
 
 def last_end(block: bytes) -> int:
-    """Where the last whole record of the block ends; 0 where there is none.
+    """Return the end of the last whole record of the block; 0 if there is none.
 
     >>> last_end(b'1,"a' + b"\\n" + b'b"' + b"\\n" + b"2,")
     8
@@ -49,13 +50,13 @@ def last_end(block: bytes) -> int:
         quotes -= block.count(b'"', found, end)
         if quotes % 2 == 0:
             return found + 1
-        end = block.rfind(b'"', 0, found)  # every line end after this mark is inside it too
+        end = block.rfind(b'"', 0, found)  # every line end after this quote mark is inside quotes too
         quotes -= 1
     return 0
 
 
 def first_end(block: bytes) -> int:
-    """Where the first whole record of the block ends; the length of the block where it holds only one."""
+    """Return the end of the first whole record of the block; the length of the block if it holds only one."""
     start = 0
     while (found := block.find(b"\n", start)) >= 0:
         opened = block.find(b'"', start, found)
@@ -68,19 +69,19 @@ def first_end(block: bytes) -> int:
 
 
 def has_blank_line(block: bytes) -> bool:
-    """Whether two line ends follow each other, or the block begins with one."""
+    """Return whether the block contains two consecutive line ends or begins with one."""
     return block.startswith((b"\r", b"\n")) or b"\n\n" in block or b"\n\r\n" in block
 
 
 def without_blank_lines(block: bytes) -> bytes:
-    """The block without its blank lines; those inside quote marks are part of a field and stay."""
+    """Remove blank lines, except those inside quote marks, which are part of a field."""
     fields = block.split(b'"')
     fields[::2] = [_BLANK_LINES.sub(b"\n", outside) for outside in fields[::2]]
     return b'"'.join(fields).lstrip(b"\r\n")
 
 
 def in_plain_quotes(block: bytes) -> bytes:
-    """The block with quote marks doubled where they stood behind a backslash, and without the `="…"` of spreadsheets.
+    """Double quote marks that are escaped by a backslash, and remove the `="…"` of spreadsheets.
 
     >>> in_plain_quotes(b'1,"5\\\\" pipe",="007"')
     b'1,"5"" pipe","007"'
@@ -91,43 +92,43 @@ def in_plain_quotes(block: bytes) -> bytes:
 
 
 def has_escapes(block: bytes) -> bool:
-    """Whether quote marks inside fields stand behind a backslash."""
+    """Return whether quote marks inside fields are escaped by a backslash."""
     return b'\\"' in block and _ESCAPED.search(block) is not None
 
 
 def separators(block: bytes, separator: bytes) -> int:
-    """How many separators stand outside quote marks."""
+    """Return the number of separators outside quote marks."""
     if b'"' not in block:
         return block.count(separator)
     return sum(outside.count(separator) for outside in block.split(b'"')[::2])
 
 
 def may_be_padded(block: bytes, separator: bytes) -> bool:
-    """Whether a field can begin or end with a blank."""
+    """Return whether a field can begin or end with a blank."""
     return b" " in block or (separator != b"\t" and b"\t" in block)
 
 
 def first_ragged(text: str, separator: str, width: int) -> tuple[int, int] | None:
-    """The position of the first record that does not have `width` fields, and how many it has."""
+    """Return the index of the first record whose number of fields is not `width`, and that number; None if there is none."""
     records = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     lengths = enumerate(map(len, records))
     return next(((i, length) for i, length in lengths if length not in (0, width)), None)
 
 
 def find_stray_quote(text: str, separator: str) -> tuple[int, str] | None:
-    """The position of the first record with a quote mark where none may stand, and the field around it.
+    """Return the index of the first record with a misplaced quote mark, and the field around it; None if there is none.
 
     >>> find_stray_quote('1,5" pipe', ",")
     (0, '5" pipe')
     """
-    mark = re.escape(separator)
-    quoted, plain, end = r'"[^"]*(?:""[^"]*)*"', rf'[^"{mark}\r\n]*', rf"({mark}|\r*\n|\Z)"
+    escaped_separator = re.escape(separator)
+    quoted, plain, end = r'"[^"]*(?:""[^"]*)*"', rf'[^"{escaped_separator}\r\n]*', rf"({escaped_separator}|\r*\n|\Z)"
     field = re.compile(f"(?:{quoted}|{plain}){end}")
     row, at = 0, 0
     while at < len(text):
         found = field.match(text, at)
         if not found:
-            return row, re.split(rf"[{mark}\r\n]", text[at : at + 40], maxsplit=1)[0]
+            return row, re.split(rf"[{escaped_separator}\r\n]", text[at : at + 40], maxsplit=1)[0]
         row += found[1].endswith("\n")
         at = found.end()
     return None
@@ -141,8 +142,8 @@ _BLANK_LINES = re.compile(rb"\r?\n(?:\r?\n)+")
 
 
 def too_long(name: str, place: str) -> FileError:
-    """The error of a record that no memory would hold."""
+    """Return the error for a record that exceeds the memory limit."""
     return FileError(
         f"{name}, {place}: one record is longer than {LONGEST_RECORD >> 20} MB; "
-        "a quote mark may be left open here, or this is not a table"
+        "a quote mark may be unclosed here, or this is not a table"
     )

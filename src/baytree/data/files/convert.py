@@ -1,4 +1,4 @@
-"""Columns of text in a frame, converted by forms: numbers, dates, times, and words for no value."""
+"""Convert string columns of a polars frame by their string formats: numbers, dates, times, booleans and missing tokens."""
 
 from __future__ import annotations
 
@@ -23,52 +23,53 @@ from baytree.data.schema.notes import Note
 if TYPE_CHECKING:
     import polars as pl
 
-_OF_LEARNING = ("it is learnt from", "are taken for levels", "of a code are read as numbers")  # no matter before learning
+# endings of notes that only concern training
+_TRAINING_NOTE_ENDINGS = ("it is used in training", "are treated as levels", "of a code are read as numbers")
 
-_LOOKED_AT = 2000  # rows that tell which mark is the decimal one
+_SAMPLE_ROWS = 2000  # rows from which the decimal mark is inferred
 
 
 def infer_decimal_marks(
     frame: pl.DataFrame, separator: str, asked: ReadOptions
 ) -> tuple[dict[str, StringFormat], list[Note]]:
-    """The forms of columns whose marks only the whole file explains, such as `1,234`, and what is told of them.
+    """Return the formats of columns whose marks are ambiguous within the column, such as `1,234`, and notes on them.
 
-    Where nothing in the file tells, semicolons between fields mean that commas are decimals.
+    The other columns of the file decide. If none does, semicolons between fields imply decimal commas.
     """
-    seen = {series.name: _evidence(series.head(_LOOKED_AT)) for series in frame if series.name}
-    habits = TableConventions.of(list(seen.values()), asked.decimal)
-    if not habits.decimal and separator == ";":
-        habits = habits._replace(decimal=",", why="as is usual where semicolons separate fields")
+    evidence_of = {series.name: _evidence(series.head(_SAMPLE_ROWS)) for series in frame if series.name}
+    conventions = TableConventions.of(list(evidence_of.values()), asked.decimal)
+    if not conventions.decimal and separator == ";":
+        conventions = conventions._replace(decimal=",", why="as usual in files separated by semicolons")
     forms, notes = {}, []
-    for name, evidence in seen.items():
+    for name, evidence in evidence_of.items():
         if not evidence.styles.get("comma3") and not evidence.styles.get("dot3"):
             continue
         if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in asked.text:
             continue
-        habit = _by_length(frame[name], evidence, habits)
-        form, told = decide_format(name, evidence, len(frame), habit)
+        column_conventions = _by_length(frame[name], evidence, conventions)
+        form, format_notes = decide_format(name, evidence, len(frame), column_conventions)
         if form is not None and form.kind == "number" and (form.decimal == "," or evidence.styles.get("comma3")):
             forms[name] = form
-            notes += told
+            notes += format_notes
         elif form is not None and form.kind == "number":
-            done = f"every number has three digits after its point, as in {evidence.first('dot3')!r}: read as decimals"
-            notes.append(Note(name, done, evidence.styles["dot3"], "decimal", ","))
+            message = f"every number has three digits after its point, as in {evidence.first('dot3')!r}: read as decimals"
+            notes.append(Note(name, message, evidence.styles["dot3"], "decimal", ","))
     return forms, notes
 
 
 def _by_length(series: pl.Series, seen: StringEvidence, habits: TableConventions) -> TableConventions:
-    """What is usual where points stand before three digits only, and numbers without one have three digits at most."""
+    """Imply a decimal comma if every point precedes three digits and numbers without one have at most three digits."""
     whole = seen.styles.get("whole", 0)
     if habits.decimal or not whole or not seen.styles.get("dot3") or set(seen.styles) - {"whole", "dot3"}:
         return habits
     bare = series.drop_nulls().str.strip_chars()
     if (bare.filter(~bare.str.contains(".", literal=True)).str.len_chars().max() or 9) > 3:  # type: ignore[operator]
         return habits
-    return habits._replace(decimal=",", why="for numbers below a thousand have no point")
+    return habits._replace(decimal=",", why="because numbers below a thousand have no point")
 
 
 def converted(frame: pl.DataFrame, forms: Mapping[str, StringFormat]) -> pl.DataFrame:
-    """The frame with these columns of strings as what their forms say."""
+    """Return the frame with these string columns converted by their formats."""
     import polars as pl
 
     columns = [_by_form(frame[name], form) for name, form in forms.items() if frame[name].dtype == pl.String]
@@ -76,25 +77,27 @@ def converted(frame: pl.DataFrame, forms: Mapping[str, StringFormat]) -> pl.Data
 
 
 def drop_missing_tokens(frame: pl.DataFrame, words: Sequence[str]) -> pl.DataFrame:
-    """The frame without these words, or numbers: they stand for no value."""
+    """Replace these words or numbers, which stand for missing values, by null."""
     import polars as pl
 
     if not words:
         return frame
-    amounts = [value for word in words if (value := _amount(word)) is not None]
+    numeric_tokens = [value for word in words if (value := _amount(word)) is not None]
     texts = {word.strip() for word in words} | {plain(word) for word in words}
     columns = []
     for series in frame:
         if series.dtype == pl.String:
-            gone = [text for text in series.drop_nulls().unique().to_list() if text.strip() in texts or plain(text) in texts]
+            tokens = [
+                text for text in series.drop_nulls().unique().to_list() if text.strip() in texts or plain(text) in texts
+            ]
         else:
-            gone = amounts if series.dtype.is_numeric() else _dates(series, words)
-        columns.append(series.set(series.is_in(gone).fill_null(False), None) if gone else series)
+            tokens = numeric_tokens if series.dtype.is_numeric() else _dates(series, words)
+        columns.append(series.set(series.is_in(tokens).fill_null(False), None) if tokens else series)
     return frame.with_columns(columns)
 
 
 def _dates(series: pl.Series, words: Sequence[str]) -> list[Any]:
-    """The dates among words for no value, as a column of dates holds them."""
+    """Return the dates among the missing tokens, as values of a date column."""
     import polars as pl
 
     if series.dtype not in (pl.Date, pl.Datetime):
@@ -106,14 +109,16 @@ def _dates(series: pl.Series, words: Sequence[str]) -> list[Any]:
 def infer_and_convert(
     frame: pl.DataFrame, decimal: str = "", text: Collection[str] = ()
 ) -> tuple[pl.DataFrame, tuple[Note, ...]]:
-    """The frame as a person would read it, with every column, `text` as words; and what is told of that."""
+    """Return the frame with string columns converted by inference (`text` columns stay strings), and the notes."""
     raw = read_frame(frame)
     kinds = {name: "nominal" if name in text else "infer" for name in frame.columns}
-    census = msgspec.structs.replace(TableProfile.of(raw, kinds), decimal=decimal)
+    profile = msgspec.structs.replace(TableProfile.of(raw, kinds), decimal=decimal)
     with _warnings.capture():
-        schema = census.schema()
+        schema = profile.schema()
     columns = [_as_column(frame[column.name], column) for column in schema.columns]
-    return frame.with_columns(columns), tuple(note for note in schema.notes if not note.done.endswith(_OF_LEARNING))
+    return frame.with_columns(columns), tuple(
+        note for note in schema.notes if not note.done.endswith(_TRAINING_NOTE_ENDINGS)
+    )
 
 
 def _as_column(series: pl.Series, column: Column) -> pl.Series:
@@ -123,8 +128,10 @@ def _as_column(series: pl.Series, column: Column) -> pl.Series:
         return series
     if column.form is not None:
         return _by_form(series, column.form, column.unit)
-    gone = [text for text in series.drop_nulls().unique().to_list() if is_missing_token(text) and text not in column.levels]
-    return series.set(series.is_in(gone).fill_null(False), None) if gone else series
+    tokens = [
+        text for text in series.drop_nulls().unique().to_list() if is_missing_token(text) and text not in column.levels
+    ]
+    return series.set(series.is_in(tokens).fill_null(False), None) if tokens else series
 
 
 def _by_form(series: pl.Series, form: StringFormat, unit: str | None = None) -> pl.Series:
@@ -134,10 +141,10 @@ def _by_form(series: pl.Series, form: StringFormat, unit: str | None = None) -> 
     if form.kind == "truth":
         return series.replace(dict(zip(levels, normalize_booleans(levels), strict=True)))
     values = numbers(levels, form)
-    lost = unparsed(levels, values)
-    if lost:
-        cells = int(series.is_in(lost).sum())
-        _warnings.warn(str(Note(series.name, f"{lost[0]!r} cannot be read and is missing", cells, "nominal")))
+    failed = unparsed(levels, values)
+    if failed:
+        cells = int(series.is_in(failed).sum())
+        _warnings.warn(str(Note(series.name, f"{failed[0]!r} cannot be read and becomes missing", cells, "nominal")))
     found = pl.Series(series.name, values).fill_nan(None)
     dtype: Any = pl.Float64
     if form.kind == "clock":
@@ -152,7 +159,8 @@ def _by_form(series: pl.Series, form: StringFormat, unit: str | None = None) -> 
 
 
 def _evidence(series: pl.Series) -> StringEvidence:
-    values, counts = series.drop_nulls().alias("value").value_counts(sort=False, name="count")  # its own name may be "count"
+    # renamed, because the column's own name may be "count"
+    values, counts = series.drop_nulls().alias("value").value_counts(sort=False, name="count")
     return StringEvidence.of(values.to_list(), counts.to_list())
 
 

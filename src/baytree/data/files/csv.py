@@ -1,4 +1,8 @@
-"""Delimited text (CSV, TSV and their kin): opened to see its columns, then read in blocks."""
+"""Delimited text files (CSV, TSV and similar): open and infer column types, then read in blocks.
+
+Types are inferred from the first bytes. A later value that does not fit raises a `TypeConflict`, and `attempt` restarts
+with wider types.
+"""
 
 from __future__ import annotations
 
@@ -19,44 +23,44 @@ from baytree.data.schema.notes import Note
 if TYPE_CHECKING:
     import polars as pl
 
-SAMPLE = 4 << 20  # bytes from which the types are inferred
+SAMPLE = 4 << 20  # bytes from which column types are inferred
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class DelimitedFile:
-    """A file of delimited text: how it is laid out, and how each column is read."""
+    """Delimited text file: its layout and the reader of each column."""
 
     layout: DelimitedLayout
     readings: tuple[ColumnReader, ...]
-    forms: Mapping[str, StringFormat] = field(default_factory=dict)  # of columns whose marks only the whole file explains
-    missing: tuple[str, ...] = ()  # further words for no value
+    forms: Mapping[str, StringFormat] = field(default_factory=dict)  # of columns whose marks are ambiguous in themselves
+    missing: tuple[str, ...] = ()  # further missing tokens
     notes: tuple[Note, ...] = ()
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Name in messages."""
         return self.layout.text.name
 
     @property
     def separator(self) -> str:
-        """What separates its fields."""
+        """Field separator."""
         return self.layout.separator
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, without a first one that has no name: it only numbers the rows."""
+        """Column names, without an unnamed first column, which only numbers the rows."""
         return tuple(reading.name for reading in self.readings if reading.name)
 
     @property
     def size(self) -> int | None:
-        """The bytes of the file; None where it is compressed or in another encoding."""
+        """Size of the file in bytes; None if it is compressed or not UTF-8."""
         text = self.layout.text
         return None if text.path.suffix == ".gz" or text.encoding != "utf-8" else text.path.stat().st_size
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
-        """The rows in frames of one set of types; a value that does not fit raises `TypeConflict`."""
+        """Yield the rows as frames of the same types; raise a `TypeConflict` for a value that does not fit."""
         row = 1
         for block in delimiter.bodies(self.layout, blocks.BLOCK):
             frame = parse(self, block, row)
@@ -67,9 +71,9 @@ class DelimitedFile:
 
 
 def attempt(source: Any, work: Callable[[Any], Result]) -> Result:
-    """What the work gives with types that hold for the whole source; after a contradiction it starts again.
+    """Return `work(source)` with types that hold for the whole source; restart it after each `TypeConflict`.
 
-    Types only ever widen, so this ends.
+    This terminates because types only ever widen.
     """
     while True:
         try:
@@ -81,34 +85,34 @@ def attempt(source: Any, work: Callable[[Any], Result]) -> Result:
 
 
 def is_settled(source: Any) -> bool:
-    """Whether no later value can ask for other types: files that carry their own, and types that were all asked for."""
+    """Return whether the types cannot change: the file carries its own types, or all were requested by the user."""
     return not isinstance(source, DelimitedFile) or all(reading.is_fixed for reading in source.readings)
 
 
 def read_as_text(source: Any, names: Iterable[str]) -> Any:
-    """The source with these columns read as text, so that nothing in them can contradict a type."""
+    """Return the source with these columns read as text, so that they cannot cause a type conflict."""
     if not isinstance(source, DelimitedFile):
         return source
-    gone = frozenset(names)
+    as_text = frozenset(names)
     text = (replace(reading, kind="text", by_text=False, is_fixed=True, is_free=True) for reading in source.readings)
     pairs = zip(source.readings, text, strict=True)
-    return replace(source, readings=tuple(new if old.name in gone else old for old, new in pairs))
+    return replace(source, readings=tuple(new if old.name in as_text else old for old, new in pairs))
 
 
 def open_delimited(path: Path, name: str, asked: ReadOptions) -> DelimitedFile:
-    """The file with its columns; types are inferred from the first rows, or asked for."""
-    found = delimiter.detect_layout(path, name, asked.encoding, asked.header, tuple(asked.keep))
-    texts = tuple(ColumnReader(column, "text", is_free=True) for column in found.names)
-    source = DelimitedFile(found, texts, missing=asked.missing, notes=found.notes)
-    sample = next(delimiter.bodies(found, SAMPLE), b"")
+    """Open the file: detect its layout and infer the types of its columns, unless requested, from the first rows."""
+    layout = delimiter.detect_layout(path, name, asked.encoding, asked.header, tuple(asked.keep))
+    texts = tuple(ColumnReader(column, "text", is_free=True) for column in layout.names)
+    source = DelimitedFile(layout, texts, missing=asked.missing, notes=layout.notes)
+    sample = next(delimiter.bodies(layout, SAMPLE), b"")
     if not sample:
-        return replace(source, readings=tuple(ColumnReader(column, "text") for column in found.names))
+        return replace(source, readings=tuple(ColumnReader(column, "text") for column in layout.names))
     try:
         frame = parse(source, sample, 1)
-    except TypeConflict as wider:  # bytes that are not UTF-8
+    except TypeConflict as wider:  # bytes that are not UTF-8: read as Windows-1252
         source, frame = wider.source, parse(wider.source, sample, 1)
-    forms, notes = infer_decimal_marks(frame, found.separator, asked)
-    readings = tuple(_reading(frame[column], asked, column in forms) for column in found.names)
+    forms, notes = infer_decimal_marks(frame, layout.separator, asked)
+    readings = tuple(_reading(frame[column], asked, column in forms) for column in layout.names)
     return replace(source, readings=readings, forms=forms, notes=(*source.notes, *notes))
 
 

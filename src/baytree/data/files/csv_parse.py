@@ -1,9 +1,8 @@
-"""A block of delimited text as a frame, and what is wrong with one that is none.
+"""Parse blocks of delimited text into frames, diagnose malformed blocks, and infer and widen column types.
 
-How a column of a text file is read: the narrowest type that holds its values, widened as later ones ask.
-
-The order of widening is whole number, number, text. Dates (ISO 8601) are dates as long as every value is one.
-Digits with a leading zero (`01234`) are a code, not a number: text. True and false stay the words they are.
+A column has the narrowest type that holds its values, widened as later values require: whole number, number, text. Dates
+(ISO 8601) are dates as long as every value is one. Digits with a leading zero (`01234`) are a code and read as text. The
+words true and false stay text.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def parse(source: DelimitedFile, block: bytes, row: int) -> pl.DataFrame:
-    """A block as a frame; what is wrong with it is told with the number of the row, `row` being its first."""
+    """Return a block as a frame; `row` is the number of its first row, used in error messages."""
     import polars as pl
 
     _check_text(source, block, row)
@@ -41,18 +40,18 @@ def parse(source: DelimitedFile, block: bytes, row: int) -> pl.DataFrame:
 
 
 def _converted(source: DelimitedFile, block: bytes, frame: pl.DataFrame, row: int) -> list[pl.Series]:
-    """The columns that are not yet what they should be: text to trim, and text to convert."""
+    """Return the columns that still need trimming or conversion."""
     trims = blocks.may_be_padded(block, source.separator.encode())
-    again = [r for r in source.readings if r.by_text or (r.kind == "text" and (trims or not r.is_free))]
-    trimmed = [stripped(frame[reading.name]) if reading.is_free else trim(frame[reading.name]) for reading in again]
-    converted = [convert(reading, values) for reading, values in zip(again, trimmed, strict=True)]
+    readings = [r for r in source.readings if r.by_text or (r.kind == "text" and (trims or not r.is_free))]
+    trimmed = [stripped(frame[reading.name]) if reading.is_free else trim(frame[reading.name]) for reading in readings]
+    converted = [convert(reading, values) for reading, values in zip(readings, trimmed, strict=True)]
     if any(new.null_count() > old.null_count() for new, old in zip(converted, trimmed, strict=True)):
         raise _contradiction(source, _read(_as_text(source), block), row)
     return converted
 
 
 def _has_short_row(source: DelimitedFile, block: bytes, frame: pl.DataFrame) -> bool:
-    """Whether a row lacks fields: the parser has filled them up, so its last one is missing."""
+    """Return whether a row lacks fields: the parser fills them with null, so its last field is missing."""
     if not frame.to_series(-1).null_count():
         return False
     return blocks.separators(block, source.separator.encode()) != len(frame) * (len(source.readings) - 1)
@@ -67,7 +66,7 @@ def _read(source: DelimitedFile, block: bytes) -> pl.DataFrame:
         schema={reading.name: reading.parsed for reading in source.readings},
         separator=source.separator,
         null_values=[""],
-        missing_columns="insert",  # short rows are found by counting, with their number
+        missing_columns="insert",  # short rows are found by counting separators
     )
 
 
@@ -83,7 +82,7 @@ def _check_text(source: DelimitedFile, block: bytes, row: int) -> None:
 
 
 def _diagnosis(source: DelimitedFile, block: bytes, row: int, reason: str) -> Exception:
-    """The error that says what is wrong with a block that could not be parsed."""
+    """Return the error that explains why a block could not be parsed."""
     import polars as pl
 
     try:
@@ -104,7 +103,7 @@ def _diagnosis(source: DelimitedFile, block: bytes, row: int, reason: str) -> Ex
 
 
 def _in_fallback(source: DelimitedFile) -> DelimitedFile:
-    """The source read as Windows-1252: a byte that came late is not UTF-8."""
+    """Return the source read as Windows-1252, for a late byte that is not UTF-8."""
     text = source.layout.text
     found = delimiter.detect_layout(text.path, text.name, encodings.FALLBACK)
     names = replace(found, names=source.layout.names)
@@ -113,8 +112,8 @@ def _in_fallback(source: DelimitedFile) -> DelimitedFile:
 
 def _stray(source: DelimitedFile, row: int, field: str) -> FileError:
     return FileError(
-        f"{source.name}, row {row:,}: a quote mark out of place at {field!r}; "
-        "a field with a quote mark stands in quote marks, and the mark inside is doubled"
+        f"{source.name}, row {row:,}: misplaced quote mark at {field!r}; "
+        "enclose a field that contains quote marks in quote marks, and double the marks inside"
     )
 
 
@@ -122,12 +121,12 @@ def _ragged(source: DelimitedFile, row: int, found: int) -> FileError:
     return FileError(
         f"{source.name}, row {row:,}: {found} {'field' if found == 1 else 'fields'}, but the header has "
         f"{len(source.readings)}; a field that holds {source.separator!r}, a quote mark or a line end "
-        "must stand in quote marks"
+        "must be enclosed in quote marks"
     )
 
 
 def _contradiction(source: DelimitedFile, text: pl.DataFrame, row: int) -> Exception:
-    """What follows from values that do not fit: wider types, or an error where the type was asked for."""
+    """Return a TypeConflict with wider types for values that do not fit, or a FileError if the type was requested."""
     sentences, readings = [], []
     for reading in source.readings:
         values = text[reading.name]
@@ -142,16 +141,15 @@ def _contradiction(source: DelimitedFile, text: pl.DataFrame, row: int) -> Excep
                 looked = f"looked like a {reading.kind}, but holds {values[at]!r}"
                 sentences.append(f"{place} {looked}; it is read as text")
         readings.append(wider)
-    if tuple(readings) == source.readings:  # the parser is stricter than the conversion: convert everywhere
+    if tuple(readings) == source.readings:  # the parser is stricter than the conversion: parse as text and convert
         readings = [replace(reading, by_text=reading.kind != "text") for reading in source.readings]
     if tuple(readings) == source.readings:
         return FileError(f"{source.name}, after row {row - 1:,}: the rows cannot be read")
     return TypeConflict(replace(source, readings=tuple(readings)), sentences)
 
 
+# missing tokens in every column of text files and spreadsheets, quoted or not
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
-
-"""What stands for a missing value in text files and spreadsheets, in every column, quoted or not."""
 
 
 @dataclass(frozen=True)
@@ -161,12 +159,12 @@ class ColumnReader:
     name: str
     kind: str = "whole number"  # or number, date, date and time, text
     by_text: bool = False  # parsed as text, then trimmed and converted
-    is_fixed: bool = False  # asked for, so never widened
-    is_free: bool = False  # text in which words for no value stay: what they mean is decided with the whole column
+    is_fixed: bool = False  # requested by the user, so never widened
+    is_free: bool = False  # text that keeps missing tokens: their meaning is decided from the whole column
 
     @property
     def parsed(self) -> pl.DataType | type[pl.DataType]:
-        """The type in which the parser itself delivers the column."""
+        """Type in which the polars parser reads the column."""
         import polars as pl
 
         direct = {"whole number": pl.Int64, "number": pl.Float64}
@@ -174,7 +172,7 @@ class ColumnReader:
 
 
 def infer(values: pl.Series) -> ColumnReader:
-    """The narrowest reading of a sample of text."""
+    """Return the reader with the narrowest type that holds a sample of strings."""
     trimmed = trim(values)
     is_padded = not values.equals(trimmed, null_equal=True)
     kind = _kind_of(trimmed.drop_nulls())
@@ -182,7 +180,7 @@ def infer(values: pl.Series) -> ColumnReader:
 
 
 def widened(reading: ColumnReader, values: pl.Series) -> ColumnReader:
-    """The reading that also holds these values (text); the same one where it already does."""
+    """Return the reader widened to hold these strings; unchanged if it already does."""
     found = infer(values)
     if trim(values).null_count() == len(values):
         return reading
@@ -191,28 +189,28 @@ def widened(reading: ColumnReader, values: pl.Series) -> ColumnReader:
 
 
 def first_misfit(reading: ColumnReader, values: pl.Series) -> int:
-    """The position of the first value that the reading cannot hold; the first value where it can hold all."""
+    """Return the index of the first value that the reader cannot hold; 0 if it holds all."""
     trimmed = trim(values)
-    lost = trimmed.is_not_null() & convert(reading, trimmed).is_null()
-    return lost.arg_max() or 0
+    failed = trimmed.is_not_null() & convert(reading, trimmed).is_null()
+    return failed.arg_max() or 0
 
 
 def trim(values: pl.Series) -> pl.Series:
-    """The values without blanks around them; what then stands for a missing value is missing."""
+    """Strip blanks around the values and make missing tokens null."""
     trimmed = values.str.strip_chars(" \t")
     return trimmed.set(trimmed.is_in(MISSING).fill_null(False), None)
 
 
 def stripped(values: pl.Series) -> pl.Series:
-    """The values without blanks around them; the empty one is missing."""
-    if not _core.has_margins(string_views(values)):  # as a rule; to make all strings anew takes ten times as long
+    """Strip blanks around the values and make empty strings null."""
+    if not _core.has_margins(string_views(values)):  # the usual case; rebuilding all strings takes ten times as long
         return values
     bare = values.str.strip_chars(" \t")
     return bare.set((bare == "").fill_null(False), None)
 
 
 def convert(reading: ColumnReader, trimmed: pl.Series) -> pl.Series:
-    """Text converted to the reading's type; missing where it cannot be."""
+    """Convert strings to the type of the reader; null where that fails."""
     import polars as pl
 
     match reading.kind:
@@ -231,7 +229,7 @@ def convert(reading: ColumnReader, trimmed: pl.Series) -> pl.Series:
 
 _CODE = r"^[+-]?0[0-9]"  # a leading zero
 
-_TOO_LONG = r"^[+-]?[0-9]{17,}$"  # as a float it would lose digits: it names something
+_TOO_LONG = r"^[+-]?[0-9]{17,}$"  # a float would lose digits: it is an identifier
 
 _KINDS = ("whole number", "number", "date", "date and time")
 

@@ -1,6 +1,7 @@
-"""What separates the fields of a text, and its records.
+"""Detect the layout of delimited text: separator, header, first row and footer.
 
-How a file of delimited text is laid out: its encoding, what separates its fields, where its rows begin and end.
+The separator is the one that splits the rows most evenly, or runs of blanks. `detect_layout` combines it with the
+encoding (`encodings`) and the header (`header`); `bodies` yields the blocks of rows.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|%|!|--|sep=).*")
 
 
 def separator_of(head: str, path: Path) -> tuple[str, bool]:
-    """What separates fields, and whether these are runs of blanks: a tab in `.tsv`, else what cuts rows most evenly."""
+    """Return the separator and whether fields are separated by runs of blanks; a tab in `.tsv`, else the most even one."""
     if ".tsv" in path.suffixes:
         return "\t", False
     lines = [line for line in head.splitlines() if line.strip() and not _COMMENT.fullmatch(line)][:200]
@@ -41,8 +42,8 @@ def separator_of(head: str, path: Path) -> tuple[str, bool]:
 
 
 def _evenness(lines: Sequence[str], mark: str) -> tuple[float, int]:
-    """The share of rows that have as many fields as most, at least two; and how many fields."""
-    rows = [row for row in _quietly(csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=mark)) if row]
+    """Return the proportion of rows with the modal number of fields (at least two), and that number."""
+    rows = [row for row in _until_error(csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=mark)) if row]
     width = header_detection.modal_width(rows)
     if width < 2:
         wide = max(map(len, rows), default=1)
@@ -59,7 +60,7 @@ def _is_cut_by_blanks(lines: Sequence[str]) -> bool:
 
 
 def records(head: str, mark: str) -> tuple[list[list[str]], list[tuple[int, int]]]:
-    """The records of a text, and where each begins and ends; comment lines at the top and empty rows are not among them."""
+    """Return the records of a text and their spans, without comment lines at the top and empty rows."""
     at = 1 if head.startswith("\ufeff") else 0
     lines = _lines(head[at:])
     skipped = next((k for k, line in enumerate(lines) if line.strip() and not _COMMENT.fullmatch(line.strip())), 0)
@@ -68,7 +69,7 @@ def records(head: str, mark: str) -> tuple[list[list[str]], list[tuple[int, int]
     for line in lines[skipped:]:
         ends.append(ends[-1] + len(line))
     rows, spans, reader, begins = [], [], csv.reader(lines[skipped:], delimiter=mark), 0
-    for row in _quietly(reader):
+    for row in _until_error(reader):
         if any(cell.strip() for cell in row):
             rows.append(row)
             spans.append((ends[begins], ends[reader.line_num]))
@@ -80,8 +81,8 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _quietly(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """The records as far as they can be read: `csv` refuses fields beyond its limit, as a wide row without its separator."""
+def _until_error(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Yield the records until `csv` fails, as on a field beyond its limit in a wide row without its separator."""
     while True:
         try:
             yield next(reader)
@@ -95,68 +96,75 @@ def records_of_tail(tail: str, mark: str) -> tuple[list[list[str]], list[int]]:
     for line in lines:
         ends.append(ends[-1] + len(line))
     rows, starts, reader, begins = [], [], csv.reader(lines, delimiter=mark), 0
-    for row in _quietly(reader):
+    for row in _until_error(reader):
         rows.append(row)
         starts.append(ends[begins])
         begins = reader.line_num
     return rows, starts
 
 
-TAIL = 64 << 10  # bytes in which remarks and totals are looked for
+TAIL = 64 << 10  # bytes at the end that are searched for remarks and totals
 
 
 @dataclass(frozen=True)
 class DelimitedLayout:
-    """Where the rows of a text are, in bytes of UTF-8, and what separates their fields."""
+    """Position of the rows of a text, in bytes of UTF-8, and their separator."""
 
     text: TextFile
     separator: str
     names: tuple[str, ...]
-    start: int  # of the first row
-    n_lines: int  # before it
-    footer: int = 0  # bytes at the end that are no rows
-    header: bytes = b""  # the line of the header, which may stand again among the rows
+    start: int  # byte offset of the first row
+    n_lines: int  # lines before the first row
+    footer: int = 0  # bytes at the end that are not rows
+    header: bytes = b""  # header line, which may be repeated among the rows
     notes: tuple[Note, ...] = ()
 
 
 def detect_layout(
     path: Path, name: str, encoding: str | None = None, header: int | None = None, kept: Sequence[str] = ()
 ) -> DelimitedLayout:
-    """The layout of a file; `encoding` and `header` (its row, 0 for none) where they are declared."""
+    """Return the layout of a file; `encoding` and `header` (its row from 1, 0 for none) override detection."""
     text, notes = encodings.looked_at(path, name, encoding)
     head = encodings.head_of(text)
-    mark, by_blanks = separator_of(head, path)
+    separator, by_blanks = separator_of(head, path)
     if by_blanks:
         text = TextFile(path, name, text.encoding, text.has_bare_cr, True)
         head = encodings.head_of(text)
         notes.append(Note("", "fields are separated by blanks", 0))
-    rows, spans = records(head, mark)
+    rows, spans = records(head, separator)
     if not rows:
         raise FileError(f"{name}: the file is empty")
-    found = header_detection.detect_sheet_layout(rows, header)
-    cells = rows[found.header] if found.header is not None else rows[0]
-    cells = ["", *cells] if found.has_row_names else cells
-    names, told = header_detection.names(cells, found.width, found.header is not None, kept)
-    above = head[: spans[found.first][0] if found.header is None else spans[found.first - 1][1]]
+    sheet_layout = header_detection.detect_sheet_layout(rows, header)
+    cells = rows[sheet_layout.header] if sheet_layout.header is not None else rows[0]
+    cells = ["", *cells] if sheet_layout.has_row_names else cells
+    names, name_notes = header_detection.names(cells, sheet_layout.width, sheet_layout.header is not None, kept)
+    above = head[: spans[sheet_layout.first][0] if sheet_layout.header is None else spans[sheet_layout.first - 1][1]]
     start = len(above.encode())
-    footer, below = _footer(text, mark, start, len(names))
-    line = b"" if found.header is None else head[slice(*spans[found.header])].strip("\r\n").encode()
-    notes += _again(head[len(above) :], line) + _escapes(head)
+    footer, footer_notes = _footer(text, separator, start, len(names))
+    line = b"" if sheet_layout.header is None else head[slice(*spans[sheet_layout.header])].strip("\r\n").encode()
+    notes += _repeated_header_notes(head[len(above) :], line) + _escape_notes(head)
     return DelimitedLayout(
-        text, mark, tuple(names), start, above.count("\n"), footer, line, (*notes, *found.notes, *told, *below)
+        text,
+        separator,
+        tuple(names),
+        start,
+        above.count("\n"),
+        footer,
+        line,
+        (*notes, *sheet_layout.notes, *name_notes, *footer_notes),
     )
 
 
 def bodies(layout: DelimitedLayout, size: int) -> Iterator[bytes]:
-    """The blocks of the file after its header, without what stands below its rows."""
-    held = b""
+    """Yield the blocks of the file after its header and without its footer."""
+    pending = b""
     for block in _blocks(layout, size):
-        if held:
-            yield held
-        held = block
-    held = held[: len(held) - layout.footer] if layout.footer else held
-    if held and not held.isspace():
-        yield held
+        if pending:
+            yield pending
+        pending = block
+    pending = pending[: len(pending) - layout.footer] if layout.footer else pending
+    if pending and not pending.isspace():
+        yield pending
 
 
 def _blocks(layout: DelimitedLayout, size: int) -> Iterator[bytes]:
@@ -164,34 +172,34 @@ def _blocks(layout: DelimitedLayout, size: int) -> Iterator[bytes]:
     try:
         with encodings.opened(text) as stream:
             for block in blocks.blocks(encodings.from_byte(stream, layout.start), text.name, size, lines=layout.n_lines):
-                rows = _without(block, layout.header)
+                rows = _without_header(block, layout.header)
                 if not rows.isspace():
                     yield rows
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{text.name}: the compressed file is damaged or cut short ({error})") from None
 
 
-def _again(body: str, header: bytes) -> list[Note]:
-    """What is told where the header stands again among the rows, as in files that were put together."""
+def _repeated_header_notes(body: str, header: bytes) -> list[Note]:
+    """Return a note if the header is repeated among the rows, as in concatenated files."""
     n = body.encode().count(b"\n" + header) if len(header) > 2 else 0
     rows = "1 row" if n == 1 else f"{n} rows"
-    return [Note("", f"the header stands again among the rows, and is left out there ({rows})")] if n else []
+    return [Note("", f"the header is repeated among the rows and left out there ({rows})")] if n else []
 
 
-def _without(block: bytes, header: bytes) -> bytes:
+def _without_header(block: bytes, header: bytes) -> bytes:
     if len(header) < 3 or header not in block:
         return block
     return re.sub(rb"(?m)^" + re.escape(header) + rb"\r?(?:\n|\Z)", b"", block)
 
 
-def _escapes(head: str) -> list[Note]:
+def _escape_notes(head: str) -> list[Note]:
     if not blocks.has_escapes(head.encode()):
         return []
-    return [Note("", "quote marks inside fields stand behind a backslash, and are read as quote marks")]
+    return [Note("", "quote marks inside fields are escaped by a backslash and read as quote marks")]
 
 
 def _footer(text: TextFile, mark: str, start: int, width: int) -> tuple[int, list[Note]]:
-    """How many bytes at the end are no rows of the table, and what is told; of small files, and large ones in UTF-8."""
+    """Return the number of bytes at the end that are not rows, and notes; 0 for large files that are not plain UTF-8."""
     tail = _tail(text, start)
     if tail is None:
         return 0, []
@@ -211,24 +219,24 @@ def _tail(text: TextFile, start: int) -> str | None:
                 stream.seek(size - TAIL)
                 piece = stream.read(TAIL)
                 return piece[piece.find(b"\n") + 1 :].decode("utf-8", "replace")
-        rows = _last(encodings.from_byte(stream, start))
+        rows = _last_lines(encodings.from_byte(stream, start))
     return rows.decode("utf-8", "replace") if rows is not None and b"\xff" not in rows else None
 
 
-def _last(stream: BinaryIO) -> bytes | None:
-    """The last whole lines of a stream, all of it where it is short; None where a line is too long to look for remarks.
+def _last_lines(stream: BinaryIO) -> bytes | None:
+    """Return the last whole lines of a stream, or all of it if short; None if a line is too long to search.
 
-    Nothing more is held in memory: a small compressed file may be a very large one.
+    Only the tail is held in memory: a small compressed file may expand to a very large one.
     """
-    kept, is_cut, open_line = b"", False, 0
+    tail, is_cut, open_line = b"", False, 0
     while piece := stream.read(blocks.BLOCK):
         end = piece.rfind(b"\n") + 1
         open_line = len(piece) - end + (0 if end else open_line)
         if open_line > blocks.LONGEST_RECORD:
             return None
-        kept += piece
-        is_cut = is_cut or len(kept) > TAIL
-        kept = kept[-TAIL:]
+        tail += piece
+        is_cut = is_cut or len(tail) > TAIL
+        tail = tail[-TAIL:]
     if not is_cut:
-        return kept
-    return kept[kept.find(b"\n") + 1 :] if b"\n" in kept else None
+        return tail
+    return tail[tail.find(b"\n") + 1 :] if b"\n" in tail else None

@@ -1,7 +1,4 @@
-"""Text in any encoding as UTF-8 with ordinary line ends, a piece at a time.
-
-A file of text: where it is, its encoding, and its bytes as UTF-8.
-"""
+"""Detect text encodings and read text files as UTF-8 with LF line ends, piece by piece."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from baytree.data.files.blocks import LONGEST_RECORD, too_long
 from baytree.data.files.options import FileError
 from baytree.data.schema.notes import Note
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),
@@ -26,17 +23,17 @@ _MARKS = (
     (b"\xfe\xff", "utf-16"),
 )
 
-FALLBACK = "cp1252"  # Windows-1252: where it differs from Latin-1, texts of the web mean it
+FALLBACK = "cp1252"  # Windows-1252, a superset of Latin-1's printable characters, as browsers assume
 
 
 def detect(head: bytes, is_whole: bool) -> str:
-    """The encoding of a text by its first bytes: by its mark, by zeros, as UTF-8, else as Windows-1252.
+    """Return the encoding of a text from its first bytes: byte order mark, NUL pattern, valid UTF-8, else Windows-1252.
 
     >>> detect("größe".encode("latin-1"), True), detect("a,b".encode("utf-16-le"), True), detect(b"a", True)
     ('cp1252', 'utf-16-le', 'utf-8')
     """
-    for mark, name in _MARKS:
-        if head.startswith(mark):
+    for byte_order_mark, name in _BYTE_ORDER_MARKS:
+        if head.startswith(byte_order_mark):
             return name
     zeros = head[:4096].count(0)
     if zeros and zeros > len(head[:4096]) // 4:
@@ -45,7 +42,7 @@ def detect(head: bytes, is_whole: bool) -> str:
 
 
 def known(encoding: str) -> str:
-    """The name of an encoding as Python knows it."""
+    """Return Python's canonical name of an encoding; raise a FileError if it is unknown."""
     try:
         return codecs.lookup(encoding).name
     except LookupError:
@@ -53,7 +50,7 @@ def known(encoding: str) -> str:
 
 
 class Utf8Stream(io.RawIOBase):
-    """A stream of bytes as UTF-8, its line ends LF where they were CR alone, runs of blanks a tab where these separate."""
+    """Byte stream re-encoded as UTF-8; a lone CR becomes LF and, optionally, runs of blanks become a tab."""
 
     def __init__(
         self, stream: BinaryIO, encoding: str, has_bare_cr: bool = False, by_blanks: bool = False, name: str = "the text"
@@ -65,12 +62,12 @@ class Utf8Stream(io.RawIOBase):
         self._rest = ""
 
     def read(self, size: int = -1) -> bytes:
-        """The next piece; empty at the end only."""
+        """Return the next piece; empty only at the end."""
         while True:
             piece = self._stream.read(size)
             text = self._rest + self._decoder.decode(piece, final=not piece)
             self._rest = ""
-            if self._by_blanks and piece:  # a line may be cut in two
+            if self._by_blanks and piece:  # a piece may end within a line
                 text, self._rest = _until_last_line(text)
                 if len(self._rest) > LONGEST_RECORD:
                     raise too_long(self._name, "after the first lines")
@@ -101,14 +98,14 @@ def _is_utf8(head: bytes, is_whole: bool) -> bool:
 
 REMEDY = "name its encoding, or save it as CSV with the encoding UTF-8"
 
-HEAD = 256 << 10  # bytes from which the layout is seen
+HEAD = 256 << 10  # bytes from which the layout is detected
 
-_HEAD_LINES = 5  # at least, where rows are wide
+_HEAD_LINES = 5  # min lines of the head if rows are wide
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file of text: where it is, and how its bytes become UTF-8."""
+    """Text file: its path and how its bytes become UTF-8."""
 
     path: Path
     name: str
@@ -118,27 +115,28 @@ class TextFile:
 
 
 def from_byte(stream: BinaryIO, start: int) -> BinaryIO:
-    """The stream from this byte on; a piece in another encoding may be longer than what was asked for."""
+    """Skip `start` bytes of the stream; a re-encoded piece may be longer than requested, so the excess is pushed back."""
     while start > 0 and (piece := stream.read(start)):
         start -= len(piece)
         if start < 0:
-            return cast(BinaryIO, _Pushed(stream, piece[start:]))
+            return cast(BinaryIO, _PushbackStream(stream, piece[start:]))
     return stream
 
 
-class _Pushed:
-    """A stream with a piece put back in front."""
+class _PushbackStream:
+    """Stream with a piece pushed back to its front."""
 
     def __init__(self, stream: BinaryIO, piece: bytes) -> None:
         self._stream, self._piece = stream, piece
 
     def read(self, size: int = -1) -> bytes:
-        """The piece first, then what follows."""
+        """Return the pushed piece first, then the stream."""
         piece, self._piece = self._piece, b""
         return piece or self._stream.read(size)
 
 
 def opened(text: TextFile) -> BinaryIO:
+    """Open the file as a binary stream of UTF-8, decompressed if it ends in `.gz`."""
     is_packed = text.path.suffix == ".gz"
     stream = cast(BinaryIO, gzip.open(text.path) if is_packed else open(text.path, "rb", buffering=0))  # noqa: SIM115
     if text.encoding == "utf-8" and not text.has_bare_cr and not text.by_blanks:
@@ -147,6 +145,7 @@ def opened(text: TextFile) -> BinaryIO:
 
 
 def looked_at(path: Path, name: str, encoding: str | None) -> tuple[TextFile, list[Note]]:
+    """Detect the encoding and line ends of a text file from its head; return it with notes."""
     try:
         with opened(TextFile(path, name)) as stream:
             first = stream.read(HEAD)
@@ -154,22 +153,23 @@ def looked_at(path: Path, name: str, encoding: str | None) -> tuple[TextFile, li
         raise FileError(f"{name}: the compressed file is damaged or cut short ({error})") from None
     if not first.strip():
         raise FileError(f"{name}: the file is empty")
-    found = known(encoding) if encoding else detect(first, len(first) < HEAD)
+    file_encoding = known(encoding) if encoding else detect(first, len(first) < HEAD)
     notes = []
-    if found == FALLBACK and not encoding:
+    if file_encoding == FALLBACK and not encoding:
         notes.append(not_utf8())
-    shown = first.decode(found, "replace")
-    if "\0" in shown.lstrip().partition("\n")[0]:
+    decoded = first.decode(file_encoding, "replace")
+    if "\0" in decoded.lstrip().partition("\n")[0]:
         raise FileError(f"{name}: this is not a text file (it holds NUL bytes); {REMEDY}")
-    return TextFile(path, name, found, "\n" not in shown and "\r" in shown.strip()), notes
+    return TextFile(path, name, file_encoding, "\n" not in decoded and "\r" in decoded.strip()), notes
 
 
 def not_utf8() -> Note:
-    """What is told where a text is not UTF-8."""
+    """Return the note on a text that is not UTF-8."""
     return Note("", "the text is not UTF-8; it is read as Windows-1252", 0, "encoding", "latin-1", is_doubtful=True)
 
 
 def head_of(text: TextFile) -> str:
+    """Return the head of the text in whole lines: at least `HEAD` bytes and `_HEAD_LINES` lines, if available."""
     with opened(text) as stream:
         head, is_whole = b"", False
         while not is_whole and (len(head) < HEAD or (head.count(b"\n") < _HEAD_LINES and len(head) < LONGEST_RECORD)):
@@ -177,5 +177,5 @@ def head_of(text: TextFile) -> str:
             head, is_whole = head + piece, not piece
     if not is_whole and b"\n" not in head:
         raise too_long(text.name, "line 1")
-    shown = head.decode("utf-8", "replace")
-    return shown if is_whole or "\n" not in shown else shown[: shown.rindex("\n") + 1]
+    decoded = head.decode("utf-8", "replace")
+    return decoded if is_whole or "\n" not in decoded else decoded[: decoded.rindex("\n") + 1]

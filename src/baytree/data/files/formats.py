@@ -1,7 +1,4 @@
-"""Which format a file has, by its name and its first bytes.
-
-A table in a zip archive, unpacked to a file of its own.
-"""
+"""Detect the format of a file from its suffix and first bytes; extract a table from a zip archive."""
 
 from __future__ import annotations
 
@@ -27,12 +24,13 @@ _FORMATS = {
     **dict.fromkeys((".zip",), "zip"),
 }
 
-TABLES = frozenset(_FORMATS) - {".zip"}  # what an archive may hold
+TABLES = frozenset(_FORMATS) - {".zip"}  # suffixes of tables in an archive
 
 _KNOWN = ".csv, .tsv, .parquet, .json, .ndjson, .xlsx, .zip or .csv.gz"
 
 
 def format_of(path: Path) -> str:
+    """Return the format for the suffix; raise a PathError for a missing file, a folder or an unknown suffix."""
     if not path.exists():
         raise PathError(f"there is no file {str(path)!r}{_nearest(path)}")
     if not path.is_file():
@@ -48,8 +46,8 @@ def format_of(path: Path) -> str:
 def _nearest(path: Path) -> str:
     folder = path.parent
     names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-    near = get_close_matches(path.name, names, 1)
-    return f"; did you mean {str(folder / near[0])!r}?" if near else ""
+    close_matches = get_close_matches(path.name, names, 1)
+    return f"; did you mean {str(folder / close_matches[0])!r}?" if close_matches else ""
 
 
 _BEGINNINGS = {
@@ -64,7 +62,7 @@ _BEGINNINGS = {
 
 
 def check_begins(path: Path, kind: str) -> None:
-    """Refuse a file whose first bytes belie its name: the parsers would answer with a riddle."""
+    """Raise a FileError if the first bytes contradict the suffix; the parsers' own errors would be cryptic."""
     try:
         with path.open("rb") as stream:
             first = stream.read(8)
@@ -79,11 +77,11 @@ def check_begins(path: Path, kind: str) -> None:
         raise FileError(f"{path.name}: the name says {expected}, but this is {what}; rename or convert it")
 
 
-MOST_BYTES = 64 << 30  # of what is unpacked: more is no table
+MOST_BYTES = 64 << 30  # limit of unpacked bytes (guards against zip bombs)
 
 
 def member(path: Path, wanted: str | None, suffixes: frozenset[str]) -> tuple[Path, list[Note]]:
-    """The table of this name in an archive, else its first, as a file; and which others there are."""
+    """Extract the named or first table of an archive to a temporary file; return it with a note on the other tables."""
     try:
         with zipfile.ZipFile(path) as archive:
             tables = [each for each in archive.infolist() if _is_table(each.filename, suffixes)]
@@ -94,8 +92,12 @@ def member(path: Path, wanted: str | None, suffixes: frozenset[str]) -> tuple[Pa
 
 
 def _is_table(name: str, suffixes: frozenset[str]) -> bool:
-    place = Path(name)
-    return place.suffix.lower() in suffixes and not place.name.startswith(".") and "__MACOSX" not in place.parts
+    member_path = Path(name)
+    return (
+        member_path.suffix.lower() in suffixes
+        and not member_path.name.startswith(".")
+        and "__MACOSX" not in member_path.parts
+    )
 
 
 def _chosen(name: str, tables: list[zipfile.ZipInfo], wanted: str | None) -> zipfile.ZipInfo:
@@ -111,12 +113,13 @@ def _chosen(name: str, tables: list[zipfile.ZipInfo], wanted: str | None) -> zip
 
 def _unpacked(archive: zipfile.ZipFile, chosen: zipfile.ZipInfo) -> Path:
     if chosen.file_size > MOST_BYTES:
-        raise FileError(f"{chosen.filename}: {chosen.file_size:,} bytes are too many; unpack the archive")
+        raise FileError(f"{chosen.filename}: {chosen.file_size:,} bytes exceed the limit; unpack the archive")
     folder = temporary.create_folder()
-    place = Path(folder, Path(chosen.filename).name)  # its own name, so that no path in the archive is followed
-    with archive.open(chosen) as packed, place.open("wb") as stream:
+    # base name only, so that paths in the archive cannot escape the folder
+    target = Path(folder, Path(chosen.filename).name)
+    with archive.open(chosen) as packed, target.open("wb") as stream:
         shutil.copyfileobj(packed, stream)
-    return place
+    return target
 
 
 def _others(chosen: zipfile.ZipInfo, tables: list[zipfile.ZipInfo]) -> list[Note]:

@@ -1,6 +1,7 @@
-"""Where the table lies among the rows of a sheet: what stands above its header and below its rows, and whether it has one.
+"""Detect where the table lies in a sheet: header, row of units, lines above the header, totals and remarks below.
 
-A sheet is a list of rows of cells, all of them text. What is found is told.
+A sheet is a list of rows of string cells. Whether the first row is a header is decided by comparing its cells with the
+types of the cells below. All findings are returned as notes.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ _RULER = re.compile(r"\s*(?::?-{2,}:?|={2,})\s*")
 
 _UNIT = re.compile(r"[\[(].*[\])]|%|°[CFK]|[kmcµ]?[gml][²³]?|[a-zA-Z]{1,3}/[a-zA-Z]{1,3}|\W")
 
-_LOOKED_AT = 50  # rows below the header
+_SAMPLE_ROWS = 50  # rows below the header that are examined
 
-_MOST_FOOTERS = 6
+_MAX_FOOTERS = 6
 
 
 class SheetLayout(NamedTuple):
-    """The places of the header, of a row of units, and of the first row; and what is told."""
+    """Position of the header, a row of units and the first row of the table, with notes."""
 
-    header: int | None  # the row that has the names; None where there is none
-    first: int  # the first row of the table
+    header: int | None  # index of the header row; None if there is none
+    first: int  # index of the first row of the table
     width: int
     units: int | None = None
     has_row_names: bool = False  # the header lacks the name of the first column
@@ -46,7 +47,7 @@ class SheetLayout(NamedTuple):
 
 
 def detect_sheet_layout(rows: Sequence[Cells], asked: int | None = None) -> SheetLayout:
-    """Where the table lies; `asked` is the row of the header from 1 on, 0 for none, None where it is to be found."""
+    """Return the layout of a sheet; `asked` is the header row from 1, 0 for none, None to detect it."""
     width = modal_width(rows)
     top = _top(rows, width) if asked is None else max(asked - 1, 0)
     notes = [_above(rows[:top])] if top and asked is None else []
@@ -55,22 +56,22 @@ def detect_sheet_layout(rows: Sequence[Cells], asked: int | None = None) -> Shee
     has_header = asked != 0 if asked is not None else is_header(rows[top], body)
     if not has_header:
         sample = ", ".join(repr(cell) for cell in rows[top][:3])
-        done = f"the first row ({sample} …) is not a header: the columns are called column_1, column_2 and so on"
-        note = Note("", done, 0, "header", str(top + 1), is_doubtful=True)
+        message = f"the first row ({sample} …) is not a header: the columns are called column_1, column_2 and so on"
+        note = Note("", message, 0, "header", str(top + 1), is_doubtful=True)
         return SheetLayout(None, top, width, None, False, (*notes, note))
     units = top + 1 if len(body) > 2 and (_is_ruler(body[0]) or are_units(body[0], body[1:])) else None
     if units is not None and not _is_ruler(body[0]):
         listed = ", ".join(cell for cell in rows[units] if cell)
-        done = f"the row below the header holds units ({listed}) and is left out"
-        notes.append(Note("", done, 0, "header", str(units + 1)))
+        message = f"the row below the header holds units ({listed}) and is left out"
+        notes.append(Note("", message, 0, "header", str(units + 1)))
     return SheetLayout(top, top + 1 if units is None else units + 1, width, units, has_row_names, tuple(notes))
 
 
 def footers(rows: Sequence[Cells], width: int) -> tuple[int, list[Note]]:
-    """How many rows at the end are no rows of the table: totals and remarks; and what is told of them."""
+    """Return the number of rows at the end that are totals or remarks, and notes on them."""
     n, notes = 0, []
     numeric = [_is_numeric([row[j] for row in rows if j < len(row)]) for j in range(width)]
-    while n < min(_MOST_FOOTERS, len(rows) - 3):
+    while n < min(_MAX_FOOTERS, len(rows) - 3):
         row = rows[-1 - n]
         if not any(cell.strip() for cell in row):
             n += 1
@@ -86,14 +87,14 @@ def footers(rows: Sequence[Cells], width: int) -> tuple[int, list[Note]]:
 
 
 def modal_width(rows: Sequence[Cells]) -> int:
-    """How many cells most rows have, empty rows apart; the wider of two that are as frequent."""
+    """Return the most frequent number of cells of non-empty rows; the larger one of ties."""
     widths = Counter(len(row) for row in rows if any(cell.strip() for cell in row))
     return max(widths, key=lambda width: (widths[width], width)) if widths else 1
 
 
 def is_header(head: Cells, body: Sequence[Cells]) -> bool:
-    """Whether a row holds the names of the columns below it."""
-    below = [[row[j] for row in body[:_LOOKED_AT] if j < len(row) and row[j].strip()] for j in range(len(head))]
+    """Return whether a row holds the names of the columns below it."""
+    below = [[row[j] for row in body[:_SAMPLE_ROWS] if j < len(row) and row[j].strip()] for j in range(len(head))]
     numeric = [_is_numeric(cells) for cells in below]
     over = [is_amount(head[j]) for j in range(len(head)) if numeric[j] and head[j].strip()]
     if len(body) < 2 or not any(cell.strip() for cell in head):
@@ -101,30 +102,30 @@ def is_header(head: Cells, body: Sequence[Cells]) -> bool:
     if over:
         return not all(over) or _are_counted(head)
     named = [j for j in range(len(head)) if head[j].strip() and len(below[j]) > 2]
-    again = [j for j in named if head[j] in below[j]]
-    return len(named) < 2 or len(again) < 0.8 * len(named)
+    repeated = [j for j in named if head[j] in below[j]]
+    return len(named) < 2 or len(repeated) < 0.8 * len(named)
 
 
 def are_units(row: Cells, body: Sequence[Cells]) -> bool:
-    """Whether a row holds the units of the numbers below it."""
-    columns = [[other[j] for other in body[:_LOOKED_AT] if j < len(other)] for j in range(len(row))]
+    """Return whether a row holds the units of the numbers below it."""
+    columns = [[other[j] for other in body[:_SAMPLE_ROWS] if j < len(other)] for j in range(len(row))]
     numeric = [j for j, cells in enumerate(columns) if _is_numeric(cells)]
     words = [j for j in numeric if row[j].strip() and not is_amount(row[j]) and not is_missing(row[j])]
     amounts = [j for j in numeric if is_amount(row[j])]
     others = sorted(set(range(len(row))) - set(numeric))
-    again = [j for j in others if row[j].strip() and row[j] in columns[j]]
-    return bool(words) and not amounts and not again and 2 * len(words) >= len(numeric) and all(len(c) < 20 for c in row)
+    repeated = [j for j in others if row[j].strip() and row[j] in columns[j]]
+    return bool(words) and not amounts and not repeated and 2 * len(words) >= len(numeric) and all(len(c) < 20 for c in row)
 
 
 def names(cells: Cells, width: int, is_header: bool, kept: Sequence[str] = ()) -> tuple[list[str], list[Note]]:
-    """The names of the columns, no two the same; the first is empty where it only numbers the rows. And what is told."""
+    """Return unique column names and notes; the first name is empty if the column only numbers the rows."""
     if not is_header:
         return [f"column_{k}" for k in range(1, width + 1)], []
     found, notes = [cell.strip() for cell in cells], []
     start = 0
     if not found[0] and len(found) > 1 and "column_1" not in kept:
-        done = "is left out: it has no name and is taken for row numbers"
-        notes.append(Note("column_1", done, 0, "keep", is_doubtful=True))
+        message = "is left out: it has no name and is assumed to hold row numbers"
+        notes.append(Note("column_1", message, 0, "keep", is_doubtful=True))
         start = 1
     found[start:] = [name or f"column_{k}" for k, name in enumerate(found[start:], start=start + 1)]
     for name in sorted(name for name, count in Counter(found).items() if count > 1):
@@ -132,24 +133,25 @@ def names(cells: Cells, width: int, is_header: bool, kept: Sequence[str] = ()) -
         for number, k in enumerate(places[1:], start=2):
             found[k] = _free(f"{name}_{number}", found)
         listed = ", ".join(repr(found[k]) for k in places[1:])
-        done = f"columns {', '.join(str(k + 1) for k in places)} are all called {name!r}; the later ones are {listed} now"
-        notes.append(Note("", done, is_doubtful=True))
+        numbers = ", ".join(str(k + 1) for k in places)
+        message = f"columns {numbers} are all called {name!r}; the later ones are renamed to {listed}"
+        notes.append(Note("", message, is_doubtful=True))
     return found, notes
 
 
 def may_be_values(names: Sequence[str]) -> bool:
-    """Whether some names of columns are numbers or dates, as where the first row is no header."""
+    """Return whether some column names are numbers or dates, as if the first row were not a header."""
     return any(map(is_amount, names))
 
 
 def is_amount(text: str) -> bool:
-    """Whether a cell is a number, a code of digits, a date or a time."""
+    """Return whether a cell is a number, a code of digits, a date or a time."""
     bare = text.strip()
     return len(bare) < 48 and (numeral(bare) is not None or dates.match_date(bare) is not None)
 
 
 def _top(rows: Sequence[Cells], width: int) -> int:
-    """The first row that can be a header: as wide as the table, and not nearly empty."""
+    """Return the first row that can be a header: as wide as the table and not nearly empty."""
     for k, row in enumerate(rows[:-1]):
         filled = sum(bool(cell.strip()) for cell in row)
         if filled < width and _are_names(rows[k + 1], rows[k + 2 :], width):
@@ -162,10 +164,10 @@ def _top(rows: Sequence[Cells], width: int) -> int:
 
 
 def _are_names(row: Cells, body: Sequence[Cells], width: int) -> bool:
-    """Whether a row has the names of columns, so that one with gaps above it is a title, or names groups of columns."""
+    """Return whether a row holds column names, so that an incomplete row above it is a title or names column groups."""
     if len(row) != width or len(set(row)) < width or any(not cell.strip() or is_amount(cell) for cell in row):
         return False
-    below = [[other[j] for other in body[:_LOOKED_AT] if j < len(other)] for j in range(width)]
+    below = [[other[j] for other in body[:_SAMPLE_ROWS] if j < len(other)] for j in range(width)]
     return any(map(_is_numeric, below)) and not any(map(_UNIT.fullmatch, row))
 
 
@@ -181,12 +183,12 @@ def _above(rows: Sequence[Cells]) -> Note:
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells[-_LOOKED_AT:] if cell.strip() and not is_missing(cell)]
+    known = [cell for cell in cells[-_SAMPLE_ROWS:] if cell.strip() and not is_missing(cell)]
     return len(known) > 1 and sum(map(is_amount, known)) >= 0.8 * len(known)
 
 
 def _are_counted(cells: Cells) -> bool:
-    """Whether names are years, or numbers from 0 or 1 on, as of columns that had none."""
+    """Return whether names are years or consecutive numbers from 0 or 1, as written for unnamed columns."""
     whole = [int(cell) for cell in cells if cell.strip().isdecimal()]
     steps = {b - a for a, b in pairwise(whole)}
     are_numbers = len(whole) == len(cells) > 2 and whole[0] in (0, 1) and steps == {1}
@@ -194,16 +196,16 @@ def _are_counted(cells: Cells) -> bool:
 
 
 def _is_remark(row: Cells, above: Sequence[Cells], width: int) -> bool:
-    """Whether only the first cell holds something, a text, in a table whose rows are otherwise filled."""
+    """Return whether a row is a remark: text in the first cell only, below a table whose rows have more cells."""
     filled = [j for j, cell in enumerate(row) if cell.strip()]
     others = [sum(bool(cell.strip()) for cell in other) for other in above[-20:]]
-    is_alone = width > 1 and filled == [0] and all(n != 1 for n in others) and any(others)
-    is_said = 0 < len(row) < width and bool(_REMARK.match(row[0]))
-    return is_said or (is_alone and not is_amount(row[0]) and not _TOTAL.fullmatch(row[0]))
+    is_single_cell = width > 1 and filled == [0] and all(n != 1 for n in others) and any(others)
+    has_keyword = 0 < len(row) < width and bool(_REMARK.match(row[0]))
+    return has_keyword or (is_single_cell and not is_amount(row[0]) and not _TOTAL.fullmatch(row[0]))
 
 
 def _is_total(row: Cells, above: Sequence[Cells], numeric: Sequence[bool]) -> bool:
-    """Whether a row is called a total and no row above is, and holds numbers where numbers are."""
+    """Return whether a row is labelled as a total, unlike any row above, and holds numbers in numeric columns."""
     words = [j for j, cell in enumerate(row) if j < len(numeric) and cell.strip() and not is_amount(cell)]
     if not words or not _TOTAL.fullmatch(row[words[0]].strip()):
         return False

@@ -1,4 +1,4 @@
-"""Tables as JSON: a list of objects, an object of columns, or an object a line."""
+"""Read tables from JSON and JSON Lines: a list of objects, an object of columns, or one object per line."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from baytree.data.schema.notes import Note
 if TYPE_CHECKING:
     import polars as pl
 
-_MOST_DEPTH = 64
+_MAX_DEPTH = 64
 
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
 @dataclass(frozen=True)
 class JsonLinesFile:
-    """A file with one JSON object a line."""
+    """File with one JSON object per line as a table source."""
 
     path: Path
     name: str
@@ -36,16 +36,16 @@ class JsonLinesFile:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns: every key of any object."""
+        """Column names: the keys of all objects."""
         return tuple(_names(self.schema))
 
     @property
     def size(self) -> int:
-        """The bytes of the file."""
+        """Size of the file in bytes."""
         return self.path.stat().st_size
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
-        """The rows, a block of lines at a time."""
+        """Yield the rows, one block of lines at a time."""
         import polars as pl
 
         for block in _lines(self.path, self.name):
@@ -56,7 +56,7 @@ class JsonLinesFile:
 
 
 def open_lines(path: Path, name: str, asked: ReadOptions = PLAINLY) -> JsonLinesFile:
-    """The file of JSON lines with its columns; all of it is read, for any object may bring a new key."""
+    """Open a JSON Lines file; reads all of it, since any object may introduce a new key."""
     import polars as pl
 
     schema, row = pl.Schema(), 1
@@ -77,11 +77,11 @@ def open_lines(path: Path, name: str, asked: ReadOptions = PLAINLY) -> JsonLines
 
 
 def open_json(path: Path, name: str, asked: ReadOptions = PLAINLY) -> FrameSource | JsonLinesFile:
-    """A JSON file: a list of objects, an object of columns, an object that holds one of them, or one object a line."""
+    """Open a JSON file: a list of objects, an object of columns, an object that contains one of them, or JSON Lines."""
     import msgspec
 
     text = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    if _depth(text) > _MOST_DEPTH:
+    if _depth(text) > _MAX_DEPTH:
         raise _too_deep(name)
     try:
         content = msgspec.json.decode(text)
@@ -112,7 +112,7 @@ def _from_json(content: Any, name: str, asked: ReadOptions) -> pl.DataFrame:
 
 
 def _as_rows(content: Any) -> Any:
-    """Rows from other shapes in which libraries write a table: header and rows apart or together, columns by row name."""
+    """Convert other layouts of tables to rows: header and rows separate or together, columns by row name."""
     if isinstance(content, dict) and isinstance(content.get("columns"), list) and isinstance(content.get("data"), list):
         content = [content["columns"], *content["data"]]
     if isinstance(content, dict) and content and all(isinstance(value, dict) for value in content.values()):
@@ -125,7 +125,7 @@ def _as_rows(content: Any) -> Any:
 
 
 def _cells(key: str, rows: list[dict]) -> list[Any]:
-    """The values of a key; as text where they are of several types, as a person would write them."""
+    """Return the values of a key; as strings if their types are mixed."""
     values = [row.get(key) for row in rows]
     kinds = {type(value) for value in values if value is not None}
     if int in kinds and any(isinstance(value, int) and abs(value) >= 2**127 for value in values):
@@ -143,7 +143,7 @@ def _as_double(key: str, value: int) -> float:
 
 
 def _names(schema: Mapping[str, Any]) -> Iterator[str]:
-    """The names of columns; of an object in a cell those of its fields, behind its own."""
+    """Yield column names; a nested object yields one name per field, prefixed by the column."""
     for column, dtype in schema.items():
         fields = getattr(dtype, "fields", None)
         yield from (f"{column}.{field.name}" for field in fields) if fields else (column,)
@@ -169,17 +169,17 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
 
 
 def _check_line_depths(name: str, block: bytes, row: int) -> None:
-    """Refuse a line with deeply nested values, which would exhaust the stack of the parser; plain lines cost a count."""
-    if block.count(b"{") + block.count(b"[") <= block.count(b"\n") + _MOST_DEPTH:
+    """Raise a FileError for deeply nested values, which would exhaust the stack of the parser; flat lines cost one count."""
+    if block.count(b"{") + block.count(b"[") <= block.count(b"\n") + _MAX_DEPTH:
         return
     for at, line in enumerate(block.split(b"\n"), start=row):
-        if _depth(line) > _MOST_DEPTH:
+        if _depth(line) > _MAX_DEPTH:
             raise _too_deep(f"{name}, line {at:,}")
 
 
 def _depth(text: bytes) -> int:
-    """How deeply objects and lists are nested; 0 where there are too few of them to matter."""
-    if text.count(b"{") + text.count(b"[") <= _MOST_DEPTH:
+    """Return the nesting depth of objects and lists; 0 if there are too few brackets to exceed the limit."""
+    if text.count(b"{") + text.count(b"[") <= _MAX_DEPTH:
         return 0
     outside = b"".join(text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
     marks = np.frombuffer(outside.translate(None, _NO_BRACKETS), np.uint8)
@@ -188,7 +188,7 @@ def _depth(text: bytes) -> int:
 
 
 def _too_deep(place: str) -> FileError:
-    return FileError(f"{place}: values are nested more than {_MOST_DEPTH} deep; a table has one value in a cell")
+    return FileError(f"{place}: values are nested more than {_MAX_DEPTH} levels deep; a table has one value per cell")
 
 
 def _bad_line(name: str, block: bytes, row: int, reason: str) -> FileError:

@@ -1,7 +1,4 @@
-"""What a user asks for when a file is read; all else is found out.
-
-What can be wrong with a file, in the user's words: the file, the row, the column and the remedy.
-"""
+"""Options for reading a file and the errors of reading: `ReadOptions`, `FileError`, `PathError`, `TypeConflict`."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is to be read.
+    """Options for reading a file; everything else is detected.
 
-    `text` are columns of words, `numbers` of numbers, `words` those whose strings are read later; `missing` are further
-    words for no value, `sheet` names the sheet of a workbook or the file in an archive, `header` its row (0: none).
-    Columns in `drop`, and those that are not in `needed` where it is given, may hold lists or objects: nobody reads them.
+    `text` are columns of strings, `numbers` of numbers, `words` those whose strings are parsed later; `missing` are further
+    missing tokens, `sheet` names the sheet of a workbook or the file in an archive, `header` its row (0: none). Columns in
+    `drop`, and those not in `needed` if that is given, may hold lists or objects because they are not read.
     """
 
     text: frozenset[str] = frozenset()
@@ -34,23 +31,23 @@ class ReadOptions:
     needed: frozenset[str] | None = None
 
     def is_read(self, column: str) -> bool:
-        """Whether anybody reads the column."""
+        """Return whether the column is read."""
         return column not in self.drop and (self.needed is None or column in self.needed)
 
 
-PLAINLY = ReadOptions()  # nothing is asked for
+PLAINLY = ReadOptions()  # default options
 
 
 class FileError(ValueError):
-    """A file that cannot be read as a table. The message names the file and, where there is one, the row."""
+    """File that cannot be read as a table. The message names the file and, if known, the row, the column and the remedy."""
 
 
 class PathError(FileError):
-    """A path that names no table: nothing is there, or not a file, or not a kind of file that holds one."""
+    """Path that is not a table: nothing exists there, it is not a file, or its suffix is unknown."""
 
 
 class TypeConflict(Exception):
-    """A value that does not fit the type of its column; `source` reads the file with wider types."""
+    """Value that does not fit the type of its column; `source` reads the file with wider types."""
 
     def __init__(self, source: DelimitedFile, sentences: list[str]) -> None:
         super().__init__("; ".join(sentences))

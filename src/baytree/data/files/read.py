@@ -1,4 +1,4 @@
-"""A table on disk as a frame: what `baytree.read` gives."""
+"""The public function `baytree.read`: read a table on disk into a polars frame."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ def read(
     text: Iterable[str] = (),
     numbers: Iterable[str] = (),
 ) -> pl.DataFrame:
-    """A table on disk as a polars frame, read as the command line reads it.
+    """Read a table on disk into a polars frame, as the command line does.
 
-    Numbers with marks, units and signs of money become numbers, dates and times in any form become dates and times, words
-    for no value become missing values; what was done is warned of.
+    Numbers with marks, units and currency signs become numbers, dates and times in common notations become dates and times,
+    missing tokens become missing values; every conversion is reported as a warning.
 
     Parameters
     ----------
     path : str or path-like
-        A file: CSV and its kin, Parquet, JSON, NDJSON, Excel, any of them in a zip, text also with gzip.
+        CSV, TSV and similar text (also gzipped), Parquet, JSON, NDJSON or Excel, or a zip archive of one of them.
     decimal : {'.', ','}, optional
-        The decimal mark of numbers; by default what the table itself tells.
+        Decimal mark of numbers; inferred from the table by default.
     missing : str or sequence of str, optional
-        Further words, or numbers, that stand for a missing value; a string may name several between commas.
+        Further words or numbers that stand for a missing value; a string may list several, separated by commas.
     sheet : str, optional
-        The sheet of a workbook, or the file in an archive; by default the first that holds something.
+        Sheet of a workbook, or file in an archive; by default the first that is not empty.
     encoding : str, optional
-        The encoding of a text; by default UTF-8, UTF-16 or Windows-1252, whichever it is.
+        Encoding of a text file; by default UTF-8, UTF-16 or Windows-1252 is detected.
     target : str, optional
-        A column that must be there; rows without a value in it are left out.
+        Column that must exist; rows without a value in it are left out.
     header : int, optional
-        The line of the header, the first being 1; 0 where there is none.
+        Line of the header, counted from 1; 0 for a file without header.
     text : iterable of str, default=()
-        Columns that are taken as words.
+        Columns to read as strings.
     numbers : iterable of str, default=()
-        Columns that are taken as plain numbers.
+        Columns to read as plain numbers.
 
     Returns
     -------
     polars.DataFrame
-        With every column of the table.
+        All columns of the table.
 
     Examples
     --------
@@ -68,17 +68,17 @@ def read(
     {'size': 1.5, 'price': 1234.5, 'day': datetime.date(2024, 2, 13)}
     """
     words, text = _words(missing), frozenset(text)
-    given = (text, frozenset(numbers), frozenset(), decimal or "", words, sheet, encoding, header)
-    found = open_table(path, ReadOptions(*given)) if target is None else opened_with(path, ReadOptions(*given), target)
-    frame, notes = infer_and_convert(read_all(found), decimal or "", text)
-    for note in (*found.notes, *notes):
+    options = (text, frozenset(numbers), frozenset(), decimal or "", words, sheet, encoding, header)
+    source = open_table(path, ReadOptions(*options)) if target is None else opened_with(path, ReadOptions(*options), target)
+    frame, notes = infer_and_convert(read_all(source), decimal or "", text)
+    for note in (*source.notes, *notes):
         _warnings.warn(str(note))
     if target is None:
         return frame
     if target not in frame.columns:
         columns = ", ".join(map(repr, frame.columns))
-        hint = "; if its first row is no header, read with header=0" if may_be_values(frame.columns) else ""
-        raise ValueError(f"{found.name}: there is no column {target!r}; the columns are {columns}{hint}")
+        hint = "; if its first row is not a header, read with header=0" if may_be_values(frame.columns) else ""
+        raise ValueError(f"{source.name}: there is no column {target!r}; the columns are {columns}{hint}")
     return frame.filter(frame[target].is_not_null())
 
 

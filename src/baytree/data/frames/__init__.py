@@ -1,7 +1,7 @@
-"""Any frame to raw columns: numbers, codes with levels, or strings still to be factorised by their own library.
+"""Adapters from data frames of any library to raw columns: numbers, codes with levels, or lazily factorized strings.
 
-One adapter per frame library, each in the terms of that library: a categorical's codes are kept, strings are factorised
-by the frame that holds them, and numbers are views wherever they can be. Nothing given is ever modified.
+One module per frame library. Codes of a categorical are used as they are, strings are factorized by the library that
+holds them, and numbers are views where possible. The input is never modified.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def read(frame: FrameLike) -> RawFrame:
-    """The raw columns of any supported table.
+    """Return the raw columns of any supported table.
 
     >>> read({"size": [1, 2], "colour": ["red", None]}).columns["colour"].factorise().levels
     ('red',)
@@ -69,7 +69,7 @@ def read(frame: FrameLike) -> RawFrame:
 
 
 def read_column(values: Any, name: str) -> Raw:
-    """One raw column from a series, array or list."""
+    """Return one raw column from a series, array or list."""
     if isinstance(values, (Numbers, Codes, Strings)):
         return values
     module = type(values).__module__.split(".")[0]
@@ -97,12 +97,12 @@ def _from_pandas(frame: FrameLike) -> RawFrame:
 
     if frame.ndim == 1:
         frame = frame.to_frame()
-    given = frame.columns.tolist()
-    names = _unique_names(given)
+    labels = frame.columns.tolist()
+    names = _unique_names(labels)
     columns: Mapping[str, Raw] | None = few_rows(frame, names) if len(frame) <= FEW else in_one_array(frame, names)
     if columns is None:
         columns = {name: pandas_column(series, name) for name, (_, series) in zip(names, frame.items(), strict=True)}
-    return RawFrame(columns, len(frame), True, _are_text(given))
+    return RawFrame(columns, len(frame), True, _are_text(labels))
 
 
 def _from_polars(frame: FrameLike) -> RawFrame:
@@ -123,12 +123,12 @@ def _from_arrow(frame: FrameLike) -> RawFrame:
 
 
 def _is_row(frame: dict) -> bool:
-    """Whether a dict holds the values of one row instead of columns."""
+    """Return whether a dict holds the values of one row instead of columns."""
     return bool(frame) and all(isinstance(v, (str, bytes)) or not hasattr(v, "__len__") for v in frame.values())
 
 
 def _from_rows(rows: Any) -> RawFrame:
-    """Dicts by the names of columns, one for each row; a name that a row lacks is missing there."""
+    """Return the columns of a list of dicts, one per row; an absent key is a missing value."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = dict(zip(_unique_names(names), ([row.get(name) for row in rows] for name in names), strict=True))
     columns = {**cells, **floats_together(cells)}
@@ -146,7 +146,7 @@ def _from_dict(frame: dict) -> RawFrame:
 
 
 def _through_narwhals(frame: FrameLike) -> Any:
-    """The pandas, polars or Arrow twin of another library's eager frame; None where it is no frame."""
+    """Convert another library's eager frame to pandas or Arrow; None if it is not a frame."""
     if isinstance(frame, (list, tuple, np.ndarray)):
         return None
     import narwhals as nw
@@ -165,7 +165,7 @@ def _unique_names(names: Any) -> list[str]:
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
         twice = sorted({name for name in texts if texts.count(name) > 1})
-        raise ValueError(f"column {twice[0]!r} appears {texts.count(twice[0])} times; give every column its own name")
+        raise ValueError(f"column {twice[0]!r} appears {texts.count(twice[0])} times; give each column a unique name")
     return texts
 
 

@@ -1,7 +1,4 @@
-"""Arrays of numpy: matrices, columns of every dtype, lists of rows, sparse matrices.
-
-Columns that have no names and go by their position: x0, x1, … of numbers, made once for all arrays of one width.
-"""
+"""Adapter for NumPy: matrices, columns of any dtype, lists of rows, sparse matrices; columns named x0, x1, …."""
 
 from __future__ import annotations
 
@@ -28,6 +25,7 @@ from baytree.data.schema.column import Column, Kind
 
 
 def from_array(frame: FrameLike) -> RawFrame:
+    """Return the raw columns of an array or a list of rows; a numeric array stays one matrix."""
     if np.ma.isMaskedArray(frame):
         frame = without_masked(frame)
     array = as_two_dimensional(frame)
@@ -38,7 +36,7 @@ def from_array(frame: FrameLike) -> RawFrame:
 
 
 def as_two_dimensional(frame: FrameLike) -> np.ndarray:
-    """An array, or a list of rows, as an array of rows and columns; refused where it is none."""
+    """Return an array or a list of rows as a 2-D array; raise a ValueError for another number of dimensions."""
     if isinstance(frame, np.ndarray):
         array = frame
     elif hasattr(frame, "__array__") or hasattr(frame, "__array_namespace__"):
@@ -58,7 +56,7 @@ _RAGGED = "the rows differ in length; a table has the same columns in every row"
 
 
 def _from_lists(rows: Any) -> np.ndarray:
-    """A list of rows; numbers stay numbers beside strings, which numpy's own conversion would not allow."""
+    """Convert a list of rows to an array of objects or float64; numbers next to strings stay numbers, unlike in NumPy."""
     try:
         array = np.array(rows, dtype=object)
     except ValueError:
@@ -71,6 +69,7 @@ def _from_lists(rows: Any) -> np.ndarray:
 
 
 def from_sparse(frame: FrameLike) -> RawFrame:
+    """Return the raw frame of a sparse matrix as float64 CSR; raise a ValueError for complex or infinite entries."""
     if frame.dtype.kind == "c":
         raise ValueError("Complex data not supported: the sparse matrix holds complex numbers; give real ones")
     matrix = frame.tocsr().astype(np.float64, copy=False)
@@ -80,6 +79,7 @@ def from_sparse(frame: FrameLike) -> RawFrame:
 
 
 def array_column(values: np.ndarray, name: str) -> Raw:
+    """Return the raw column of a 1-D array."""
     if values.ndim != 1:
         raise ValueError(f"column {name!r} has {values.ndim} dimensions; a column is one value per row")
     if np.ma.isMaskedArray(values):
@@ -93,7 +93,10 @@ def array_column(values: np.ndarray, name: str) -> Raw:
         unit = np.datetime_data(values.dtype)[0]
         return (whole_spans if values.dtype.kind == "m" else whole_dates)(values.view(np.int64), np.isnat(values), unit)
     if kind == "c":
-        raise ValueError(f"Complex data not supported: column {name!r} holds complex numbers; give their parts apart")
+        raise ValueError(
+            f"Complex data not supported: column {name!r} holds complex numbers; "
+            "give real and imaginary parts as separate columns"
+        )
     if kind in "US":
         return _fixed_strings(values)
     return object_column(values, name)
@@ -111,10 +114,10 @@ def _fixed_strings(values: np.ndarray) -> Strings:
 
 @lru_cache(maxsize=8)
 def number_columns(n_columns: int) -> tuple[Column, ...]:
-    """The columns of an array of numbers."""
+    """Return the schema columns of an array of numbers, cached by width."""
     return tuple([Column(name, Kind.NUMERIC) for name in position_names(n_columns)])
 
 
 def are_number_columns(columns: tuple[Column, ...]) -> bool:
-    """Whether these are the columns of an array of numbers."""
+    """Return whether these are the schema columns of an array of numbers."""
     return len(columns) > 0 and columns[0].name == "x0" and columns == number_columns(len(columns))

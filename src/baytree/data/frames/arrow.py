@@ -1,4 +1,4 @@
-"""Columns of Arrow."""
+"""Adapter for Arrow columns."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def arrow_column(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
+    """Return the raw column of an Arrow array; raise a TypeError for nested and binary types."""
     import pyarrow as pa
 
     kind = column.type

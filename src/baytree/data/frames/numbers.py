@@ -1,6 +1,7 @@
-"""Numbers and dates: as doubles, exactly or not at all; or as codes of the numbers that occur.
+"""Raw columns of numbers and of codes: exact conversion to float64, dates and durations, factorization.
 
-Codes with levels: what categories, truth values and items of a fixed width become.
+Integers that have no exact float64 raise an error. `NumberMatrix` converts and factorizes all columns of an array at
+once; `Codes` hold categories, booleans and fixed-width items.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FINER = {"ns": 1000, "ps": 10**6, "fs": 10**9, "as": 10**12}
 
 
 class NumberMatrix:
-    """Columns of numbers in one array; they turn into doubles, or into codes, when that is first asked for."""
+    """Numeric columns in one array, converted to float64 or codes on first access."""
 
     def __init__(self, array: np.ndarray, names: Sequence[str] | None = None):
         self.array, self._names = array, names  # [n_rows, n_columns]
@@ -30,11 +31,11 @@ class NumberMatrix:
         self._lock = Lock()
 
     def doubles(self, column: int) -> np.ndarray:
-        """A column as doubles; an integer that is no double is refused."""
+        """Return a column as float64 [n_rows]; raise a ValueError for an integer without an exact double."""
         return self.all_doubles()[:, column]
 
     def all_doubles(self) -> np.ndarray:
-        """All columns as doubles: [n_rows, n_columns]."""
+        """Return all columns as float64 [n_rows, n_columns]."""
         if self._doubles is not None:
             return self._doubles
         with self._lock:
@@ -45,13 +46,13 @@ class NumberMatrix:
         return self._doubles
 
     def codes(self, column: int) -> Codes:
-        """A column as codes of its distinct numbers."""
+        """Return a column as codes of its distinct numbers."""
         if column not in self._codes:
             self.code([column])
         return self._codes[column]
 
     def code(self, columns: Sequence[int]) -> None:
-        """Makes the codes of these columns, where they are not there yet, in one read of the array."""
+        """Compute the missing codes of these columns in one read of the array."""
         columns = [column for column in columns if column not in self._codes]
         array = self.array if len(columns) == self.array.shape[1] else self.array[:, columns]
         codes, levels = place(array)
@@ -68,16 +69,16 @@ class NumberMatrix:
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """A raw column of numbers; `unit` where they are dates."""
+    """Raw column of numbers; `unit` is set for dates and durations."""
 
     matrix: NumberMatrix
     column: int = 0
     unit: str | None = None
-    is_whole: bool = False  # they came as integers
+    is_whole: bool = False  # the given values were integers
 
     @classmethod
     def of(cls, values: np.ndarray, name: str = "", unit: str | None = None, is_whole: bool = False) -> Self:
-        """A column that lies in an array of its own: floats with NaN, or integers."""
+        """Return a column with an array of its own: floats with NaN, or integers."""
         return cls(NumberMatrix(values[:, None], [name]), 0, unit, is_whole or values.dtype.kind in "iu")
 
     def __len__(self) -> int:
@@ -85,20 +86,20 @@ class Numbers(msgspec.Struct, frozen=True):
 
     @property
     def values(self) -> np.ndarray:
-        """The numbers as doubles with NaN."""
+        """The numbers as float64 [n_rows] with NaN."""
         return self.matrix.doubles(self.column)
 
     def factorise(self) -> Codes:
-        """The numbers as codes; their levels in ascending order."""
+        """Return the numbers as codes with ascending levels."""
         return self.matrix.codes(self.column)
 
     def take(self, rows: np.ndarray) -> Numbers:
-        """The numbers of the rows that a mask keeps."""
+        """Return the rows that the mask selects."""
         return Numbers.of(self.matrix.array[rows, self.column], unit=self.unit, is_whole=self.is_whole)
 
 
 class MatrixColumns(Mapping[str, Numbers]):
-    """The columns of one array of numbers by their names, each made when it is asked for."""
+    """Columns of one numeric array by name, created on access."""
 
     def __init__(self, array: np.ndarray, names: tuple[str, ...]):
         self.names = names
@@ -114,11 +115,11 @@ class MatrixColumns(Mapping[str, Numbers]):
         return len(self.names)
 
     def take(self, rows: np.ndarray) -> MatrixColumns:
-        """The columns of the rows that a mask keeps."""
+        """Return the columns of the rows that the mask selects."""
         return MatrixColumns(self.matrix.array[rows], self.names)
 
     def at(self, place: int) -> Numbers:
-        """The column at a place."""
+        """Return the column at an index."""
         return Numbers(self.matrix, place, is_whole=self.matrix.array.dtype.kind in "iu")
 
     @cached_property
@@ -127,7 +128,7 @@ class MatrixColumns(Mapping[str, Numbers]):
 
 
 class NumberedColumns(MatrixColumns):
-    """The columns of an array that has no names for them: they go by their positions."""
+    """Columns of an array without column names; named by position."""
 
     def __init__(self, array: np.ndarray):
         super().__init__(array, position_names(array.shape[1]))
@@ -139,18 +140,18 @@ class NumberedColumns(MatrixColumns):
         return self.at(int(place))
 
     def take(self, rows: np.ndarray) -> NumberedColumns:
-        """The columns of the rows that a mask keeps."""
+        """Return the columns of the rows that the mask selects."""
         return NumberedColumns(self.matrix.array[rows])
 
 
 @lru_cache(maxsize=8)
 def position_names(n_columns: int) -> tuple[str, ...]:
-    """The names of columns that have none."""
+    """Return the names x0, x1, … of unnamed columns."""
     return tuple([f"x{j}" for j in range(n_columns)])
 
 
 def factorise_together(columns: Sequence[Any]) -> None:
-    """Makes the codes of those columns of numbers that share an array, in one read of it."""
+    """Compute the codes of numeric columns that share an array in one read of it."""
     shared: dict[int, list[Numbers]] = {}
     for raw in columns:
         if isinstance(raw, Numbers):
@@ -161,7 +162,7 @@ def factorise_together(columns: Sequence[Any]) -> None:
 
 
 def whole_dates(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
-    """Dates as numbers of a unit in which they are exact doubles: microseconds at the finest."""
+    """Return dates as float64 in a unit in which they are exact: microseconds at the finest."""
     if unit in _FINER:
         whole, unit = whole // _FINER[unit], "us"
     values = whole.astype(np.float64)
@@ -170,14 +171,14 @@ def whole_dates(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
 
 
 def whole_spans(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
-    """Durations as seconds, which are shown as hours and minutes."""
+    """Return durations as seconds (unit "clock", displayed as hours and minutes)."""
     dates = whole_dates(whole, missing, unit)
     second = np.timedelta64(1, "s") / np.array(1, f"timedelta64[{dates.unit or unit}]")
     return Numbers.of(dates.values / second, unit="clock")
 
 
 def with_missing(whole: np.ndarray, missing: np.ndarray, name: str) -> Numbers:
-    """A column of integers of which some are missing (whatever stands there): exact doubles with NaN."""
+    """Return a column of integers with missing entries (whose values are ignored) as exact float64 with NaN."""
     values = whole.astype(np.float64)
     _refuse_inexact(whole[~missing], values[~missing], name)
     values[missing] = np.nan
@@ -195,22 +196,21 @@ def _refuse_inexact(whole: np.ndarray, doubles: np.ndarray, name: str) -> None:
 
 
 def inexact(name: str, row: int, value: Any) -> ValueError:
-    """What is said where an integer has no exact double."""
+    """Return the error for an integer without an exact double."""
     return ValueError(
         f"column {name!r}, row {row}: {value} is beyond 2^53 and has no exact double; "
         "declare the column nominal if it is a code, or subtract an offset"
     )
 
 
+# random hash key of this process, so that no input can be crafted whose strings all collide
 SECRET = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 
-"""Of this process: nobody can write strings that all collide where they are counted."""
-
-_FEW_ROWS = 8192  # up to here numbers are hashed sooner than a table of all that could occur is cleared and read
+_FEW_ROWS = 8192  # rows; below, hashing is faster than clearing and reading a table of all possible values
 
 
 class Codes(msgspec.Struct, frozen=True):
-    """A raw column of categories: codes with −1 for missing, and the levels in code order."""
+    """Raw column of categories: codes with −1 for missing, and the levels in code order."""
 
     codes: np.ndarray  # any integer type
     levels: tuple[Any, ...]
@@ -222,12 +222,12 @@ class Codes(msgspec.Struct, frozen=True):
 
 
 def booleans(codes: np.ndarray) -> Codes:
-    """A column of truth values from codes 0 and 1, −1 for missing."""
+    """Return a boolean column from codes 0 and 1, −1 for missing."""
     return Codes(codes, (False, True), False, True)
 
 
 def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and the distinct items, in some order that depends on the rows alone, of an array of fixed-width items."""
+    """Return codes and distinct items of an array of fixed-width items; the order depends only on the rows."""
     if values.dtype.kind in "iu" and len(values) > _FEW_ROWS:
         (codes,), (levels,) = place(values[:, None])
         if len(levels):
@@ -239,13 +239,13 @@ def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place(numbers: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Codes [n_columns, n_rows] of each column's numbers, NaN −1, and its distinct numbers in ascending order.
+    """Return codes [n_columns, n_rows] (−1 for NaN) and the ascending distinct numbers of each column.
 
-    Only where they are whole and lie close together: the levels of any other column come out empty.
+    Only for columns of whole numbers in a narrow range; the levels of other columns are empty.
     """
     codes = np.empty(numbers.shape[::-1], np.int32)
     n_threads = _threads(numbers)
-    if numbers.dtype == np.uint64:  # one that is beyond an int64 looks negative, and its column is left to others
+    if numbers.dtype == np.uint64:  # values beyond int64 look negative: such a column gets no levels here
         levels = _core.code_whole_numbers(numbers.view(np.int64), codes, n_threads)
         return codes, [found if found.min(initial=0) >= 0 else found[:0] for found in levels]
     if numbers.dtype.kind == "f":
@@ -254,14 +254,14 @@ def place(numbers: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def distinct_numbers(values: np.ndarray) -> Codes:
-    """Codes of the distinct known numbers in ascending order; whole ones are integers, so that 98101.0 reads 98101."""
-    known = values == values
-    codes, distinct = factorise_fixed(values[known] + values.dtype.type(0))  # −0.0 is 0.0
+    """Return codes of the distinct numbers in ascending order; whole levels become int, so that 98101.0 reads 98101."""
+    is_present = values == values
+    codes, distinct = factorise_fixed(values[is_present] + values.dtype.type(0))  # maps −0.0 to 0.0
     order = np.argsort(distinct, kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
     result = np.full(len(values), -1, np.int32)
-    result[known] = rank[codes]
+    result[is_present] = rank[codes]
     return Codes(result, tuple(map(_as_written, distinct[order].tolist())))
 
 

@@ -1,4 +1,4 @@
-"""Python objects: lists, object arrays and mixed columns, one value at a time."""
+"""Adapter for Python objects: lists, object arrays and columns of mixed types."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import numpy as np
 from baytree.data.frames.numbers import Codes, NumberMatrix, Numbers, booleans, inexact, whole_dates, whole_spans
 from baytree.data.frames.raw import LazyCodes, Raw, Strings
 
-_WRITTEN = (str, int, float, np.number, Decimal, date, time, np.datetime64)  # what people mix with words: cells of a sheet
+# types that occur next to strings in the cells of a sheet
+_TEXT_CELL_TYPES = (str, int, float, np.number, Decimal, date, time, np.datetime64)
 
 
 def object_column(values: Any, name: str) -> Raw:
+    """Return the raw column of a sequence of Python objects, by the types that occur in it."""
     items = values.tolist() if hasattr(values, "tolist") else list(values)
     kinds = set(map(type, items))
     if kinds == {float}:
@@ -25,7 +27,7 @@ def object_column(values: Any, name: str) -> Raw:
     if kinds == {str}:
         return Strings(len(items), LazyCodes(lambda: _hashed(items)), lambda: items)
     present = {kind for kind in kinds if not _is_missing_kind(kind)}
-    if len(present) > 1:  # NaN is a float and NaT a date, but they do not make a column one of numbers or dates
+    if len(present) > 1:  # NaN is a float and NaT a date, but they must not decide the type of the column
         present = {type(item) for item in items if not _is_missing(item)}
     if present <= {str, np.str_}:
         return _object_strings(items)
@@ -38,21 +40,21 @@ def object_column(values: Any, name: str) -> Raw:
     if all(issubclass(kind, time) for kind in present):
         return _object_times(items)
     if any(issubclass(kind, str) for kind in present) and all(
-        issubclass(kind, _WRITTEN) and not issubclass(kind, bool) for kind in present
+        issubclass(kind, _TEXT_CELL_TYPES) and not issubclass(kind, bool) for kind in present
     ):
-        return _object_strings([item if _is_missing(item) else _written(item) for item in items])
+        return _object_strings([item if _is_missing(item) else _as_cell_text(item) for item in items])
     return _mixed_levels(items, name)
 
 
 def floats_together(cells: Mapping[str, list]) -> dict[str, Numbers]:
-    """Those columns of cells that hold nothing but floats, in one array."""
+    """Return the columns that hold only floats, sharing one array."""
     names = [name for name, items in cells.items() if set(map(type, items)) == {float}]
     matrix = NumberMatrix(np.array([cells[name] for name in names]).T, names) if names else None
     return {name: Numbers(matrix, j) for j, name in enumerate(names)} if matrix else {}
 
 
-def _written(item: Any) -> str:
-    """A number or a date as a person writes it among words; a whole number without a fraction."""
+def _as_cell_text(item: Any) -> str:
+    """Return a number or date as a string; whole numbers without a fraction."""
     return f"{item:.0f}" if isinstance(item, (float, np.floating)) and item == int(item) and abs(item) < 1e15 else str(item)
 
 
@@ -65,17 +67,17 @@ def _object_strings(items: list) -> Strings | Numbers:
     def documents() -> list[str | None]:
         return [item if isinstance(item, str) else None for item in items]
 
-    if not any(isinstance(item, str) for item in items):  # nothing known: a column of numbers that are all missing
+    if not any(isinstance(item, str) for item in items):  # all missing: a numeric column of NaN
         return Numbers.of(np.full(len(items), np.nan))
     return Strings(len(items), LazyCodes(lambda: _hashed(items)), documents)
 
 
 def _object_numbers(items: list, name: str, kinds: set[type]) -> Numbers:
     if all(issubclass(kind, (int, np.integer)) for kind in kinds) and not any(map(_is_missing, items)):
-        with contextlib.suppress(OverflowError):  # beyond 64 bits they are numbers like any other
+        with contextlib.suppress(OverflowError):  # beyond 64 bits they are converted to float64 below
             return Numbers.of(np.array(items, np.int64), name)
     if kinds == {float} and set(map(type, items)) <= {float, type(None)}:
-        return Numbers.of(np.array(items, dtype=np.float64), name)  # None is NaN
+        return Numbers.of(np.array(items, dtype=np.float64), name)  # None becomes NaN
     try:
         values = np.array([np.nan if _is_missing(item) else item for item in items], dtype=np.float64)
     except OverflowError:
@@ -102,8 +104,8 @@ def _without_zone(value: Any) -> Any:
 
 
 def _mixed_levels(items: list, name: str) -> Codes:
-    known = [item for item in items if not _is_missing(item)]
-    for item in known:
+    present = [item for item in items if not _is_missing(item)]
+    for item in present:
         if isinstance(item, (dict, list, set, np.ndarray)):
             raise TypeError(
                 f"column {name!r} holds a {type(item).__name__} ({str(item)[:40]!r}); "
@@ -122,7 +124,7 @@ def _mixed_levels(items: list, name: str) -> Codes:
 
 
 def _hashed(items: list) -> Codes:
-    """Codes by Python's own hashing, in order of first appearance; the types of equal values are kept apart."""
+    """Return codes by Python's hashing, in order of first appearance; equal values of different types are distinct."""
     if set(map(type, items)) <= {str, type(None)}:
         words = dict.fromkeys(items)
         words.pop(None, None)
@@ -142,12 +144,12 @@ def _is_missing_kind(kind: type) -> bool:
 
 
 def _is_missing(item: Any) -> bool:
-    """None, NA, NaT, a masked cell, or NaN: the one value that differs from itself."""
+    """Return whether an item is None, NA, NaT, a masked cell or NaN."""
     if item is None or _is_missing_kind(type(item)):
         return True
     return isinstance(item, (float, np.floating, Decimal, np.datetime64, np.timedelta64)) and bool(item != item)
 
 
 def plain(level: Any) -> Any:
-    """A numpy scalar as the Python value it stands for, so that levels compare and save as users expect."""
+    """Convert a NumPy scalar to the Python value, so that levels compare and serialize as expected."""
     return level.item() if isinstance(level, np.generic) and not isinstance(level, np.datetime64) else level

@@ -1,4 +1,4 @@
-"""Columns of pandas: numpy, nullable, Arrow, categorical, string, date and object dtypes."""
+"""Adapter for pandas: NumPy, nullable, Arrow, categorical, string, date and object dtypes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from pandas.api.extensions import ExtensionArray
 
-_TRIED = 4096  # rows of which a copy costs less than a Series for each column
+_MAX_ROWS_TO_COPY = 4096  # max rows for which copying the frame is cheaper than one Series per column
 
 
 def pandas_column(values: pd.Series | pd.Index | ExtensionArray, name: str) -> Raw:
-    """A column from a Series, an Index or a bare extension array."""
+    """Return the raw column of a Series, an Index or a bare extension array."""
     import pandas as pd
 
     series: Any = values if isinstance(values, pd.Series) else pd.Series(values)
@@ -51,19 +51,19 @@ def pandas_column(values: pd.Series | pd.Index | ExtensionArray, name: str) -> R
 
 
 def in_one_array(frame: pd.DataFrame, names: list[str]) -> MatrixColumns | None:
-    """The columns, where all are doubles that pandas holds in one array: no Series is made of any.
+    """Return the columns of a float64 frame that pandas holds in one array, without creating a Series per column.
 
-    Whether they are is known only from the array itself, which is a copy where they are not: many rows are not tried.
+    This can only be determined from the array, which is a copy if the frame has several blocks; long frames are not tried.
     """
-    if len(frame) > _TRIED or set(frame.dtypes.tolist()) != {np.dtype(np.float64)}:
+    if len(frame) > _MAX_ROWS_TO_COPY or set(frame.dtypes.tolist()) != {np.dtype(np.float64)}:
         return None
     array = frame.to_numpy()
-    lies_there = np.may_share_memory(array, frame.iloc[:, 0].to_numpy())
-    return MatrixColumns(array, tuple(names)) if lies_there else None
+    is_view = np.may_share_memory(array, frame.iloc[:, 0].to_numpy())
+    return MatrixColumns(array, tuple(names)) if is_view else None
 
 
 def few_rows(frame: pd.DataFrame, names: list[str]) -> Mapping[str, Raw]:
-    """The columns of a frame of few rows: a Series for each would cost more than all of its cells."""
+    """Return the columns of a frame of few rows, for which one Series per column would dominate the cost."""
     dtypes = frame.dtypes.tolist()
     if all(dtype == np.float64 for dtype in dtypes):
         return MatrixColumns(frame.to_numpy(), tuple(names))
@@ -72,7 +72,7 @@ def few_rows(frame: pd.DataFrame, names: list[str]) -> Mapping[str, Raw]:
 
 
 def _few(frame: pd.DataFrame, k: int, cells: np.ndarray, dtype: Any, name: str) -> Raw:
-    """One column of few rows; where its dtype says more than its cells, by its Series."""
+    """Return one column of few rows; from its Series if the dtype carries more than the cells."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":

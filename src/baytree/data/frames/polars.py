@@ -1,4 +1,4 @@
-"""Columns of polars."""
+"""Adapter for polars columns."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def polars_column(series: pl.Series, name: str) -> Raw:
+    """Return the raw column of a polars Series; raise a TypeError for nested and binary types."""
     import polars as pl
 
     dtype = series.dtype
@@ -38,7 +39,7 @@ def polars_column(series: pl.Series, name: str) -> Raw:
         return Numbers.of(np.full(len(series), np.nan))
     if kind in ("List", "Array", "Struct", "Object", "Binary"):
         raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
-    if kind in ("Int128", "UInt128"):  # numpy has no such integers, Python has
+    if kind in ("Int128", "UInt128"):  # NumPy has no 128-bit integers
         return object_column(series.to_list(), name)
     is_whole = kind.startswith(("Int", "UInt"))
     if is_whole and series.null_count():
@@ -57,7 +58,7 @@ def _polars_strings(series: pl.Series) -> Strings:
 
 
 def string_views(text: pl.Series) -> object:
-    """Strings as Arrow hands them over, but for the name of the column: for one with a NUL, polars ends the process."""
+    """Return the strings as an Arrow stream without the column name: polars aborts the process for a name with a NUL."""
     return text.alias("").__arrow_c_stream__()
 
 

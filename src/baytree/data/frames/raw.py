@@ -1,4 +1,4 @@
-"""What every frame becomes first: numbers, codes with levels, or strings still to be factorised by their own library."""
+"""Raw columns and frames: what every data frame is converted to before inference and encoding."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from baytree.data.frames.numbers import Codes, Numbers
 
-FEW = 16  # rows; of so few, what is done for each column costs more than what is done for its cells
+FEW = 16  # rows; below, the cost per column exceeds the cost per cell
 
 
 class LazyCodes:
-    """A function without arguments that is called when it is first asked; `functools.cache` takes longer than a row may."""
+    """Function without arguments, evaluated once on the first call; much cheaper to create than `functools.cache`."""
 
     __slots__ = ("_function", "_made")
 
@@ -23,20 +23,20 @@ class LazyCodes:
         self._made: Codes | None = None
 
     def __call__(self) -> Codes:
-        """What the function gave."""
-        made = self._made
-        if made is None:
-            made = self._made = self._function()
-        return made
+        """Return the cached result of the function."""
+        codes = self._made
+        if codes is None:
+            codes = self._made = self._function()
+        return codes
 
 
 class Strings(msgspec.Struct, frozen=True):
-    """A raw column of strings: factorised, or read as documents, when its kind is known."""
+    """Raw column of strings, factorized or read as documents once its kind is known."""
 
     length: int
     factorise: Callable[[], Codes]
     documents: Callable[[], Sequence[str | None]]
-    is_category: bool = False  # its library calls them categories: words, whatever they look like
+    is_category: bool = False  # categorical in its library: levels, whatever they look like
 
     def __len__(self) -> int:
         return self.length
@@ -46,18 +46,18 @@ Raw = Numbers | Codes | Strings
 
 
 class RawFrame(msgspec.Struct, frozen=True):
-    """The raw columns of a frame by name, in order; `matrix` where they all lie in one array or sparse matrix."""
+    """Raw columns of a frame by name, in order; `matrix` if they all lie in one array or sparse matrix."""
 
     columns: Mapping[str, Raw]
     n_rows: int
-    is_named: bool = True  # False where columns have no names and go by position
-    has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ asks
+    is_named: bool = True  # False if columns have no names and are matched by position
+    has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ requires
     matrix: Any = None
-    target: str = ""  # the name of the target, which is none of the columns
+    target: str = ""  # name of the target, which is not among the columns
 
 
 def without_masked(values: Any) -> np.ndarray:
-    """A masked array as objects, None where it is masked."""
+    """Return a masked array as an object array with None for masked items."""
     objects = np.ma.getdata(values).astype(object)
     objects[np.ma.getmaskarray(values)] = None
     return objects

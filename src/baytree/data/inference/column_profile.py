@@ -1,4 +1,7 @@
-"""What one column was seen to hold, as a statistic that adds up, and what it is taken for."""
+"""Mergeable profile of one column, and the inference of its schema columns from it.
+
+`infer` lists the rules. Profiles of partitions add up; `inferred` is called once on the sum.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +19,32 @@ from baytree.data.parsing.string_format import StringFormat, is_missing_token, n
 from baytree.data.schema.column import Column, Kind, Text, sorted_levels
 from baytree.data.schema.notes import Note
 
-DATES = ("date", "dmy", "mdy")  # what `schema=` may declare of dates: their order inferred, or said
+DATES = ("date", "dmy", "mdy")  # date declarations in `schema=`: order inferred or given
 
 
 class InferredColumns(NamedTuple):
-    """What a column is taken for: its columns in the schema (none where it is left out), and what is told of it."""
+    """Schema columns inferred from one column (none if it is left out), with notes."""
 
     columns: tuple[Column, ...]
     notes: tuple[Note, ...] = ()
 
 
 class ColumnProfile(msgspec.Struct, frozen=True):
-    """What one column was seen to hold; what two parts of it held adds up."""
+    """Mergeable summary of what one column holds."""
 
     name: str
     kind: Kind
-    levels: frozenset | tuple = frozenset()  # a tuple where the order was declared
+    levels: frozenset | tuple = frozenset()  # a tuple if the order is declared
     unit: str | None = None
     text: Text | None = None
     form: StringFormat | None = None
-    declared: str = ""  # "keep", "infer" (but leave nothing out), "drop", "numeric", a word of DATES, or nothing
-    seen: StringEvidence | None = None  # of strings whose form, and perhaps kind, is still to be decided
+    declared: str = ""  # "keep", "infer" (but leave nothing out), "drop", "numeric", one of DATES, or ""
+    seen: StringEvidence | None = None  # evidence of strings whose format (and possibly kind) is undecided
     amounts: NumberProfile | None = None
     n_letters: int = 0
     n_words: int = 0
-    twin: str = ""  # an earlier column that holds the same
-    parts: tuple[str, ...] = ()  # of a date, to be learnt from instead of it
+    twin: str = ""  # name of an earlier column with the same values
+    parts: tuple[str, ...] = ()  # date parts to add as columns
 
     def __add__(self, other: Self) -> Self:
         if self.kind is not other.kind and (self._is_empty or other._is_empty):
@@ -57,7 +60,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
         )
 
     def inferred(self, habits: TableConventions) -> InferredColumns:
-        """The column by the rules above."""
+        """Return the columns by the rules of `infer`, given the conventions of the table."""
         if self.declared == "drop":
             return InferredColumns((), (Note(self.name, "is left out, as declared", 0),))
         if self.seen is not None:
@@ -67,24 +70,24 @@ class ColumnProfile(msgspec.Struct, frozen=True):
         return self._taken()
 
     def kept(self) -> Self:
-        """The same, but numbers are learnt from even if they only number rows."""
+        """Return the profile with identifiers kept: a numeric column is used even if it only numbers the rows."""
         return self if self.amounts is None else msgspec.structs.replace(self, declared=self.declared or "keep")
 
     def _joint_levels(self, other: Self) -> frozenset | tuple:
-        """The levels of both; columns that cannot be one are refused."""
+        """Return the union of the levels; raise a ValueError for columns of different kinds."""
         if self._has_levels_of(other):
             return self.levels
-        joint = self._as_column().union(other._as_column())
-        return joint.levels if joint.declared else frozenset(joint.levels)
+        union = self._as_column().union(other._as_column())
+        return union.levels if union.declared else frozenset(union.levels)
 
     def _has_levels_of(self, other: Self) -> bool:
-        """Whether nothing has to be looked at: the same kind and the same levels, in no declared order."""
+        """Return whether both have the same kind and levels in no declared order, so that no union is needed."""
         is_one_kind = self.kind is other.kind and (self.unit is None) == (other.unit is None)
         return is_one_kind and isinstance(self.levels, frozenset) and self.levels == other.levels
 
     @property
     def _is_empty(self) -> bool:
-        """Whether there was no value at all, so that the type of the column says nothing."""
+        """Whether all values are missing, so that the type of the column is uninformative."""
         return self.amounts is not None and not self.amounts.n_known
 
     def _taken(self, *notes: Note) -> InferredColumns:
@@ -109,46 +112,53 @@ class ColumnProfile(msgspec.Struct, frozen=True):
         if form is not None:
             return self._with_form(form, seen)._taken(*notes, *self._strangers(form))
         if identifiers.are_truths(seen, self.levels):
-            spelt = ", ".join(repr(level) for level in sorted(self.levels) if not is_missing_token(level))
-            note = Note(self.name, f"{spelt} are read as yes and no", seen.n_known - seen.n_missing, "nominal")
+            spellings = ", ".join(repr(level) for level in sorted(self.levels) if not is_missing_token(level))
+            note = Note(self.name, f"{spellings} are read as yes and no", seen.n_known - seen.n_missing, "nominal")
             return msgspec.structs.replace(self, levels=("no", "yes"), form=StringFormat("truth"))._taken(note)
         if self._reads_like_text():
             return InferredColumns((Column(self.name, Kind.TEXT, text=self.text or Text()),))
         reason = "" if self.declared else identifiers.identifier_reason(seen, self.levels)
         if reason:
-            half = [note for note in notes if note.done.endswith(": nominal") and 2 * note.cells >= seen.n_known]
-            return InferredColumns((), _why_left_out(half)) if half else _left_out(self.name, reason, seen.n_known)
+            mixed_notes = [note for note in notes if note.done.endswith(": nominal") and 2 * note.cells >= seen.n_known]
+            return (
+                InferredColumns((), _why_left_out(mixed_notes))
+                if mixed_notes
+                else _left_out(self.name, reason, seen.n_known)
+            )
         levels = (
             self.levels
             if self.declared == "keep"
             else frozenset(level for level in self.levels if not is_missing_token(level))
         )
-        kept = msgspec.structs.replace(self, levels=levels)
-        return kept._taken(*notes, *level_notes(self.name, seen, levels, self.declared))
+        profile = msgspec.structs.replace(self, levels=levels)
+        return profile._taken(*notes, *level_notes(self.name, seen, levels, self.declared))
 
     def _as_declared(self, seen: StringEvidence, habits: TableConventions) -> InferredColumns:
-        """Strings that are numbers or dates because a person says so; what cannot be read is told when it is read."""
+        """Return strings declared numeric or date as such; values that do not parse are reported when they are encoded."""
         if not seen.n_numbers + seen.styles.get("code", 0) + seen.n_dates + seen.other.get("clock", 0):
             text = min((level for level in self.levels if not is_missing_token(level)), default="")
-            raise ValueError(f"column {self.name!r} is declared {self.declared}, but {text[:60]!r} is none; no cell is")
+            raise ValueError(
+                f"column {self.name!r} is declared {self.declared}, but no cell can be read as such, "
+                f"for example {text[:60]!r}"
+            )
         if self.declared == "numeric":
             form, notes = decide_format(self.name, seen, 1 << 30, habits)
-            wanted = (
+            used = (
                 form
                 if form is not None and form.kind in ("number", "clock")
                 else StringFormat("number", habits.decimal or ".")
             )
-            return self._with_form(wanted, seen)._taken(*(notes if wanted is form else ()))
+            return self._with_form(used, seen)._taken(*(notes if used is form else ()))
         order = self.declared if self.declared != "date" else next(iter(seen.orders), habits.order or "dmy")
         is_clock = seen.other.get("clock", 0) > seen.n_dates
         form = StringFormat("clock") if is_clock else StringFormat("date", order=order)  # type: ignore[arg-type]
         return self._with_form(form, seen)._taken()
 
     def _strangers(self, form: StringFormat) -> list[Note]:
-        """Numbers or dates, as they were written, that may stand for no value."""
+        """Return notes on values, as written, that may be sentinels."""
         levels = sorted(self.levels) if len(self.levels) <= MOST_STRINGS else []
-        found = written(levels, numbers(levels, form), form.kind == "date")
-        return [stranger_note(self.name, text, 0, low, high) for text, low, high in found]
+        sentinels = written(levels, numbers(levels, form), form.kind == "date")
+        return [stranger_note(self.name, text, 0, low, high) for text, low, high in sentinels]
 
     def _with_form(self, form: StringFormat, seen: StringEvidence) -> Self:
         has_time = seen.other.get("time") or (form.kind == "date" and any(map(_is_instant, self.levels)))
@@ -166,23 +176,23 @@ class ColumnProfile(msgspec.Struct, frozen=True):
 
 
 def _left_out(name: str, reason: str, cells: int) -> InferredColumns:
-    done = f"is left out: {reason}, so it only identifies rows"
-    return InferredColumns((), (Note(name, done, cells, "keep", is_doubtful=True),))
+    message = f"is left out: {reason}, so it only identifies rows"
+    return InferredColumns((), (Note(name, message, cells, "keep", is_doubtful=True),))
 
 
 def _why_left_out(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Why strings that nearly all differ are left out, where they are half numbers: that, and not that they are ids."""
-    told = (msgspec.structs.replace(note, done=note.done.replace(": nominal", ""), is_doubtful=True) for note in notes)
-    return tuple(msgspec.structs.replace(note, done=f"is left out: {note.done}") for note in told)
+    """Return the notes that give mixed content, rather than identifiers, as the reason why a column is left out."""
+    doubtful = (msgspec.structs.replace(note, done=note.done.replace(": nominal", ""), is_doubtful=True) for note in notes)
+    return tuple(msgspec.structs.replace(note, done=f"is left out: {note.done}") for note in doubtful)
 
 
 def _is_instant(text: str) -> bool:
-    """Whether a date is the seconds, or milliseconds, since 1970."""
+    """Return whether a string of digits counts seconds or milliseconds since 1970."""
     return len(text) >= 10 and text.isdecimal()
 
 
 def _in_parts(column: Column, parts: tuple[str, ...]) -> tuple[Column, ...]:
-    """A date and the parts of it that are learnt from beside it."""
+    """Return a date column and the columns of its parts."""
     return (column, *(_part(column, part) for part in parts))
 
 

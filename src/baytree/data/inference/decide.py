@@ -1,8 +1,7 @@
-"""From what the strings of a column look like to how they are read, and what is to be told of it.
+"""Decide how the strings of a column are parsed, from their evidence: as numbers, dates, times, or as levels.
 
-How a column of dates or times is read, and what is told of it.
-
-How a column of numbers is read, and what is told of it.
+A format is chosen if at most a proportion `FEW` of the cells does not fit it. Ambiguous decimal marks and date orders are
+resolved by the conventions of the table. Each decision comes with notes.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from baytree.data.parsing.string_format import StringFormat
 from baytree.data.parsing.vocabulary import BOUNDS
 from baytree.data.schema.notes import Note
 
-HALF = 0.25  # of the cells: from as many numbers on, a column of words is told to hold some
+HALF = 0.25  # min proportion of numbers (or dates) at which a column of levels gets a note
 
-MANY_NUMBERS = 10  # different values, from which on a column with a few words is one of numbers
+MANY_NUMBERS = 10  # min distinct values of a numeric column that contains some words
 
 
 def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableConventions) -> FormatDecision:
-    """How the column is read; its levels are needed for nothing but their number."""
+    """Return how the strings of a column are parsed; `n_levels` is the number of its distinct strings."""
     known = seen.n_known - seen.n_missing
     total = known - seen.n_no_number
     if total <= 0:
@@ -33,44 +32,47 @@ def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableC
         (seen.n_dates, decide_date),
         (seen.other.get("clock", 0), decide_clock),
     ):
-        strangers = total - n
-        if n and strangers <= FEW * total and (not strangers or n_levels > MANY_NUMBERS):
-            return choose(name, seen, habits, strangers)
+        n_unparsed = total - n
+        if n and n_unparsed <= FEW * total and (not n_unparsed or n_levels > MANY_NUMBERS):
+            return choose(name, seen, habits, n_unparsed)
     return FormatDecision(None, tuple(_half(name, seen, total)))
 
 
 def _code(name: str, seen: StringEvidence) -> Note:
     text = seen.first("code")
-    done = f"digits that are a code, such as {text!r}, are kept as they are (nominal)"
-    return Note(name, done, seen.styles["code"], "numeric")
+    message = f"digits that are a code, such as {text!r}, are kept as they are (nominal)"
+    return Note(name, message, seen.styles["code"], "numeric")
 
 
 def _half(name: str, seen: StringEvidence, total: int) -> list[Note]:
-    """A column of words in which some are numbers or dates."""
-    for n, what, looks in (
+    """Return a note on a column of levels of which some are numbers or dates."""
+    for n, what, styles in (
         (seen.n_numbers, "numbers", tuple(seen.styles)),
         (seen.n_dates, "dates", tuple(seen.dates)),
     ):
         if n > HALF * total:
             other = seen.first("word", "text", "email", "clock") or seen.first(*seen.dates) or seen.first(*seen.styles)
-            some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*looks)!r}"
-            done = f"{some}, the others not, such as {other!r}: nominal"
-            return [Note(name, done, n, "numeric" if what == "numbers" else "date", is_doubtful=True)]
+            some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*styles)!r}"
+            message = f"{some}, the others not, such as {other!r}: nominal"
+            return [Note(name, message, n, "numeric" if what == "numbers" else "date", is_doubtful=True)]
     return []
 
 
 def decide_date(name: str, seen: StringEvidence, habits: TableConventions, strangers: int) -> FormatDecision:
-    opened = {style: n for style, n in seen.dates.items() if style.startswith("dm")}
+    """Return the decision for a column of dates: order of day and month, time zones, unparsed cells."""
+    ambiguous = {style: n for style, n in seen.dates.items() if style.startswith("dm")}
     if len(seen.orders) > 1:
         pair = f"{seen.first('dmy')!r} and {seen.first('mdy')!r}"
-        done = f"dates such as {pair} have day and month in different orders: nominal"
-        return FormatDecision(None, (Note(name, done, sum(seen.orders.values()), "date", is_doubtful=True),))
-    order, notes = _order(name, seen, habits, opened) if opened else ("dmy", [_dates(name, seen, "")])
+        message = f"dates such as {pair} have day and month in different orders: nominal"
+        return FormatDecision(None, (Note(name, message, sum(seen.orders.values()), "date", is_doubtful=True),))
+    order, notes = _order(name, seen, habits, ambiguous) if ambiguous else ("dmy", [_dates(name, seen, "")])
     if seen.other.get("zone"):
         n = seen.other["zone"]
         partly = n < seen.other.get("time", 0)
-        done = f"times with a zone, such as {seen.first('zone')!r}, are read as UTC"
-        notes.append(Note(name, done + (", those without as they are" if partly else ""), n, "nominal", is_doubtful=partly))
+        message = f"times with a zone, such as {seen.first('zone')!r}, are read as UTC"
+        notes.append(
+            Note(name, message + (", those without as they are" if partly else ""), n, "nominal", is_doubtful=partly)
+        )
     return FormatDecision(StringFormat("date", order=order), (*notes, *missing_token_notes(name, seen, strangers)))
 
 
@@ -87,51 +89,54 @@ def _order(name: str, seen: StringEvidence, habits: TableConventions, opened: di
     order = habits.order or ("mdy" if "dm/" in opened else "dmy")
     text = seen.first(*sorted(opened))
     why = "as in other columns of this table" if habits.order else "as is usual"
-    done = f"dates such as {text!r} are read with {'the day' if order == 'dmy' else 'the month'} first, {why}: no cell tells"
+    first = "the day" if order == "dmy" else "the month"
+    message = f"dates such as {text!r} are read with {first} first, {why}: every cell is ambiguous"
     other = "mdy" if order == "dmy" else "dmy"
-    return order, [Note(name, done, sum(opened.values()), "date", other, is_doubtful="dm." not in opened)]
+    return order, [Note(name, message, sum(opened.values()), "date", other, is_doubtful="dm." not in opened)]
 
 
 def decide_clock(name: str, seen: StringEvidence, _: TableConventions, strangers: int) -> FormatDecision:
-    done = f"times of day, such as {seen.first('clock')!r}"
+    """Return the decision for a column of times of day or durations."""
+    message = f"times of day, such as {seen.first('clock')!r}"
     if seen.other.get("span"):
-        done = f"durations, in hours and minutes where nothing else is said, such as {seen.first('span')!r}"
-    note = Note(name, done, seen.other["clock"], "nominal")
+        message = f"durations, in hours and minutes unless stated otherwise, such as {seen.first('span')!r}"
+    note = Note(name, message, seen.other["clock"], "nominal")
     return FormatDecision(StringFormat("clock"), (note, *missing_token_notes(name, seen, strangers)))
 
 
-_RARE = 0.01  # of the numbers: what stands behind no more of them, and is no known unit, is a typing error
+_RARE = 0.01  # max proportion of numbers followed by unknown letters for these to be a typing error
 
 
 def decide_number(name: str, seen: StringEvidence, habits: TableConventions, strangers: int) -> FormatDecision:
+    """Return the decision for a column of numbers: decimal mark, units, unparsed cells."""
     units = {unit: n for unit, n in seen.units.items() if unit and unit not in BOUNDS}
     typos = [unit for unit, n in units.items() if n <= _RARE * seen.n_numbers and not is_known(unit)]
     units = {unit: n for unit, n in units.items() if unit not in typos}
     if len(units) > 1 and not can_be_compared(units):
-        done = f"{_mixed(seen, units)}, cannot be compared: nominal"
-        return FormatDecision(None, (Note(name, done, sum(units.values()), "numeric", is_doubtful=True),))
+        message = f"{_mixed(seen, units)}, cannot be compared: nominal"
+        return FormatDecision(None, (Note(name, message, sum(units.values()), "numeric", is_doubtful=True),))
     decimal, note = _decimal(name, seen, habits)
-    wanted = max(sorted(units), key=lambda unit: units[unit]) if len(units) > 1 else ""
-    of_units = _units(name, seen, units) if not wanted else _bare(name, seen, wanted)
-    if wanted:
-        done = f"{_mixed(seen, units)}, are all brought to {wanted}"
-        of_units = [Note(name, done, sum(units.values()), "nominal", is_doubtful=True), *of_units]
-    notes = [note, *_marks(name, seen), *of_units, *_typos(name, seen, typos), *missing_token_notes(name, seen, strangers)]
-    told = tuple(each for each in notes if each is not None)
-    wanted = wanted or (next(iter(units), NONE) if typos else "")
-    return FormatDecision(StringFormat("number", decimal, unit=wanted), told or (_strings(name, seen),))
+    common_unit = max(sorted(units), key=lambda unit: units[unit]) if len(units) > 1 else ""
+    unit_notes = _units(name, seen, units) if not common_unit else _bare(name, seen, common_unit)
+    if common_unit:
+        message = f"{_mixed(seen, units)}, are all converted to {common_unit}"
+        unit_notes = [Note(name, message, sum(units.values()), "nominal", is_doubtful=True), *unit_notes]
+    notes = [note, *_marks(name, seen), *unit_notes, *_typos(name, seen, typos), *missing_token_notes(name, seen, strangers)]
+    all_notes = tuple(each for each in notes if each is not None)
+    common_unit = common_unit or (next(iter(units), NONE) if typos else "")
+    return FormatDecision(StringFormat("number", decimal, unit=common_unit), all_notes or (_strings(name, seen),))
 
 
 def _typos(name: str, seen: StringEvidence, units: Collection[str]) -> list[Note]:
-    """What is told of letters behind so few numbers that they are no unit."""
+    """Return a note on letters that follow so few numbers that they are not a unit."""
     if not units:
         return []
-    done = f"{seen.first(*sorted(units))!r} looks like a typing error and is missing"
-    return [Note(name, done, sum(seen.units[unit] for unit in units), "nominal", is_doubtful=True)]
+    message = f"{seen.first(*sorted(units))!r} looks like a typing error and becomes missing"
+    return [Note(name, message, sum(seen.units[unit] for unit in units), "nominal", is_doubtful=True)]
 
 
 def _mixed(seen: StringEvidence, units: Collection[str]) -> str:
-    """Names the units of a column, with a number in each."""
+    """Return a phrase that lists the units of a column with an example of each."""
     listed = ", ".join(repr(seen.first(unit)) for unit in sorted(units)[:3])
     return f"numbers in {len(units)} units ({', '.join(sorted(units)[:6])}), such as {listed}"
 
@@ -141,21 +146,21 @@ def _strings(name: str, seen: StringEvidence) -> Note:
 
 
 def _decimal(name: str, seen: StringEvidence, habits: TableConventions) -> tuple[str, Note | None]:
-    """The decimal mark of what is open, and what is told of it."""
+    """Return the decimal mark of ambiguous numbers, and a note."""
     commas = sum(seen.styles.get(style, 0) for style in BY_COMMA)
     dots = sum(seen.styles.get(style, 0) for style in BY_DOT)
-    opened = {mark: seen.styles.get(style, 0) for style, mark in OPEN.items()}
+    ambiguous = {mark: seen.styles.get(style, 0) for style, mark in OPEN.items()}
     mark = "," if commas > dots else "." if dots else ""
     if commas and dots:
-        done = (
+        message = (
             f"decimal commas and decimal points in one column, such as {seen.first(*BY_COMMA)!r} and {seen.first(*BY_DOT)!r}"
         )
-        return mark, Note(name, done, commas + dots, "nominal", is_doubtful=True)
+        return mark, Note(name, message, commas + dots, "nominal", is_doubtful=True)
     if mark:
         return mark, _by_comma(name, seen, commas) if mark == "," else None
-    if not any(opened.values()):
+    if not any(ambiguous.values()):
         return habits.decimal or ".", None
-    return _open(name, seen, habits, opened)
+    return _open(name, seen, habits, ambiguous)
 
 
 def _by_comma(name: str, seen: StringEvidence, cells: int) -> Note:
@@ -163,12 +168,12 @@ def _by_comma(name: str, seen: StringEvidence, cells: int) -> Note:
 
 
 def _open(name: str, seen: StringEvidence, habits: TableConventions, opened: dict[str, int]) -> tuple[str, Note | None]:
-    """Every mark stands before three digits: the other columns decide, else what is usual."""
+    """Return the mark if every one precedes exactly three digits: the other columns decide, else the usual convention."""
     comma, dot = opened[","], opened["."]
     if comma and dot:
         mark, thousands, decimals = (",", "dot3", "comma3") if habits.decimal == "," else (".", "comma3", "dot3")
-        done = f"{seen.first(thousands)!r} is read as thousands, {seen.first(decimals)!r} as decimals"
-        return mark, Note(name, done, comma + dot, "nominal", is_doubtful=True)
+        message = f"{seen.first(thousands)!r} is read as thousands, {seen.first(decimals)!r} as decimals"
+        return mark, Note(name, message, comma + dot, "nominal", is_doubtful=True)
     mark = habits.decimal or "."
     text = seen.first("comma3" if comma else "dot3")
     if dot and mark == ".":
@@ -176,8 +181,8 @@ def _open(name: str, seen: StringEvidence, habits: TableConventions, opened: dic
     means = "decimals" if (mark == ",") == bool(comma) else "thousands"
     why = " as declared" if habits.is_declared else f", {habits.why}" if habits.decimal else ""
     other = "." if mark == "," else ","
-    done = f"{text!r} is read as {means}{why}"
-    return mark, Note(name, done, comma + dot, "decimal", other, is_doubtful=not habits.is_declared)
+    message = f"{text!r} is read as {means}{why}"
+    return mark, Note(name, message, comma + dot, "decimal", other, is_doubtful=not habits.is_declared)
 
 
 def _marks(name: str, seen: StringEvidence) -> list[Note]:
@@ -187,11 +192,11 @@ def _marks(name: str, seen: StringEvidence) -> list[Note]:
         cells = sum(seen.styles[style] for style in grouped)
         notes.append(Note(name, f"thousands have a mark, such as {seen.first(*sorted(grouped))!r}", cells, "nominal"))
     if seen.other.get("accounting"):
-        done = f"parentheses or a minus at the end mean a negative number, such as {seen.first('accounting')!r}"
-        notes.append(Note(name, done, seen.other["accounting"], "nominal"))
+        message = f"parentheses or a minus at the end mean a negative number, such as {seen.first('accounting')!r}"
+        notes.append(Note(name, message, seen.other["accounting"], "nominal"))
     if seen.other.get("mark"):
-        done = f"stars and daggers, as of footnotes, are taken off numbers such as {seen.first('mark')!r}"
-        notes.append(Note(name, done, seen.other["mark"], "nominal"))
+        message = f"footnote marks are removed from numbers such as {seen.first('mark')!r}"
+        notes.append(Note(name, message, seen.other["mark"], "nominal"))
     if seen.other.get("plus"):
         notes.append(Note(name, f"a plus in front, such as {seen.first('plus')!r}", seen.other["plus"], "nominal"))
     return notes
@@ -199,28 +204,29 @@ def _marks(name: str, seen: StringEvidence) -> list[Note]:
 
 def _units(name: str, seen: StringEvidence, units: dict[str, int]) -> list[Note]:
     notes = [
-        Note(name, f"{unit!r} is taken off numbers such as {seen.first(unit)!r}", n, "nominal") for unit, n in units.items()
+        Note(name, f"{unit!r} is removed from numbers such as {seen.first(unit)!r}", n, "nominal")
+        for unit, n in units.items()
     ]
     return [*notes, *(_bare(name, seen, next(iter(units))) if units else []), *_scales(name, seen)]
 
 
 def _bare(name: str, seen: StringEvidence, unit: str) -> list[Note]:
-    """What is told of numbers without the unit that the others have."""
+    """Return a note on numbers without the unit that the others have."""
     bare = seen.units.get("", 0)
     if bare <= FEW * seen.n_numbers:
         return []
-    done = f"{bare:,} numbers stand without {unit!r}, and are taken to mean the same"
-    return [Note(name, done, bare, "nominal", is_doubtful=True)]
+    message = f"{bare:,} numbers have no unit and are assumed to be in {unit!r}"
+    return [Note(name, message, bare, "nominal", is_doubtful=True)]
 
 
 def _scales(name: str, seen: StringEvidence) -> list[Note]:
     notes = []
     if seen.scales:
         listed = ", ".join(sorted(seen.scales))
-        done = f"{listed} multiply the number, as in {seen.first(*sorted(seen.scales))!r}"
-        notes.append(Note(name, done, sum(seen.scales.values()), "nominal"))
+        message = f"{listed} multiply the number, as in {seen.first(*sorted(seen.scales))!r}"
+        notes.append(Note(name, message, sum(seen.scales.values()), "nominal"))
     bounds = {unit: n for unit, n in seen.units.items() if unit in BOUNDS}
     if bounds:
-        done = f"bounds such as {seen.first(*sorted(bounds))!r} are read as the number itself"
-        notes.append(Note(name, done, sum(bounds.values()), "nominal", is_doubtful=True))
+        message = f"bounds such as {seen.first(*sorted(bounds))!r} are read as the number itself"
+        notes.append(Note(name, message, sum(bounds.values()), "nominal", is_doubtful=True))
     return notes

@@ -1,6 +1,7 @@
-"""What the strings of a column look like, as counts of cells: a statistic, so that of parts adds up to that of the whole.
+"""Mergeable evidence on the strings of a column: counts of cells by what they look like (number styles, dates, units ...).
 
-What is decided of a column of strings, and by which habits of its table.
+Also here: the conventions of a table (decimal mark, date order) that the evidence of its columns implies, and the record
+of a format decision. Only distinct strings are examined, and strings of the same shape share one match.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from baytree.data.parsing.string_format import StringFormat
 from baytree.data.parsing.vocabulary import MISSING_TOKENS, NO, NUMERIC_MISSING_TOKENS, YES, Pattern, plain
 from baytree.data.schema.notes import Note
 
-_DIGITS = str.maketrans("23456789", "11111111")  # what a number is depends on where zeros stand, not on its digits
+# the numeral of a string depends on the positions of its zeros, not on its other digits
+_DIGITS = str.maketrans("23456789", "11111111")
 
 _UUID = Pattern(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
 
@@ -26,9 +28,9 @@ _EMAIL = Pattern(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 
 _FIGURES = Pattern(r"[\d\s./'’\"″′:×x+±*()–~-]+")  # digits and marks without a word: a fraction, a range, a height
 
-_LONGEST = 48  # characters of a number or a date at most
+_MAX_LENGTH = 48  # max characters of a number or a date
 
-_FEW = 1000  # levels whose looks are remembered
+_MAX_CACHED_LEVELS = 1000  # max levels for which the result is cached
 
 Tally = dict[str, int]
 
@@ -36,26 +38,26 @@ _TALLIES = ("styles", "units", "scales", "dates", "orders", "missing_tokens", "n
 
 
 class StringEvidence(msgspec.Struct, frozen=True):
-    """Counts of cells by what they look like; `example` has the least string of each look, so that no order matters."""
+    """Counts of cells by look; `example` holds the smallest string of each look, so that the order of rows is irrelevant."""
 
     n_known: int = 0
-    styles: Tally = msgspec.field(default_factory=dict)  # of numbers
+    styles: Tally = msgspec.field(default_factory=dict)  # styles of numbers
     units: Tally = msgspec.field(default_factory=dict)
     scales: Tally = msgspec.field(default_factory=dict)
-    dates: Tally = msgspec.field(default_factory=dict)  # styles of dates, with the separator of those that are open
-    orders: Tally = msgspec.field(default_factory=dict)  # "dmy" and "mdy" where a number above 12 tells
-    missing_tokens: Tally = msgspec.field(default_factory=dict)  # words for no value in any column, as written
-    no_number: Tally = msgspec.field(default_factory=dict)  # words for no value among numbers, as written
+    dates: Tally = msgspec.field(default_factory=dict)  # styles of dates, with the separator if the order is ambiguous
+    orders: Tally = msgspec.field(default_factory=dict)  # "dmy" and "mdy" of dates with a number above 12
+    missing_tokens: Tally = msgspec.field(default_factory=dict)  # missing tokens of any column, as written
+    no_number: Tally = msgspec.field(default_factory=dict)  # missing tokens of numeric columns, as written
     other: Tally = msgspec.field(default_factory=dict)  # "yes", "no", "uuid", "email", "accounting", "plus", "time", …
     example: dict[str, str] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, levels: Sequence[str], counts: Sequence[int]) -> Self:
-        """The evidence of distinct strings and how often each occurs."""
+        """Return the evidence of distinct strings and their counts."""
         texts, numbers = tuple(text for text, n in zip(levels, counts, strict=True) if n), [n for n in counts if n]
         tallies: dict[str, Tally] = {name: Counter() for name in _TALLIES}
         example: dict[str, str] = {}
-        each = _remembered(texts) if len(texts) <= _FEW else map(_Reader().looks, texts)
+        each = _cached_looks(texts) if len(texts) <= _MAX_CACHED_LEVELS else map(_StringClassifier().looks, texts)
         for looks, n in zip(each, numbers, strict=True):
             for look in looks:
                 tallies[look.tally][look.name] += n
@@ -71,31 +73,31 @@ class StringEvidence(msgspec.Struct, frozen=True):
 
     @property
     def n_numbers(self) -> int:
-        """Cells that are numbers, without codes."""
+        """Number of cells that are numbers, without codes."""
         return sum(n for style, n in self.styles.items() if style != "code")
 
     @property
     def n_dates(self) -> int:
-        """Cells that are dates."""
+        """Number of cells that are dates."""
         return sum(self.dates.values())
 
     @property
     def n_missing(self) -> int:
-        """Cells that hold a word for no value in any column."""
+        """Number of cells with a missing token of any column."""
         return sum(self.missing_tokens.values())
 
     @property
     def n_no_number(self) -> int:
-        """Cells that hold a word for no value among numbers."""
+        """Number of cells with a missing token of numeric columns."""
         return sum(self.no_number.values())
 
     def first(self, *keys: str) -> str:
-        """The example of the first of these looks that occurs."""
+        """Return the example of the first of these looks that occurs, or ""."""
         return next((self.example[key] for key in keys if key in self.example), "")
 
 
 class _Look(NamedTuple):
-    """One thing that a string looks like: where it is counted, under which name, and the string if it may be an example."""
+    """One look of a string: the tally that counts it, its name, and the string if it may be an example."""
 
     tally: str
     name: str
@@ -103,9 +105,9 @@ class _Look(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _remembered(texts: tuple[str, ...]) -> tuple[tuple[_Look, ...], ...]:
-    """What each of these strings looks like: batch after batch of a file has the same few levels."""
-    return tuple(map(_Reader().looks, texts))
+def _cached_looks(texts: tuple[str, ...]) -> tuple[tuple[_Look, ...], ...]:
+    """Return the looks of these strings, cached because successive batches of a file have the same few levels."""
+    return tuple(map(_StringClassifier().looks, texts))
 
 
 def _summed(mine: Tally, theirs: Tally) -> Tally:
@@ -114,22 +116,22 @@ def _summed(mine: Tally, theirs: Tally) -> Tally:
     return {**mine, **{name: mine.get(name, 0) + n for name, n in theirs.items()}}
 
 
-class _Reader:
-    """Looks at strings; those of the same shape are the same numeral."""
+class _StringClassifier:
+    """Classifier of strings that caches the numeral of each digit shape."""
 
     def __init__(self) -> None:
         self.shapes: dict[str, Numeral | None] = {}
         self.found: list[_Look] = []
 
     def looks(self, text: str) -> tuple[_Look, ...]:
-        """What a string looks like."""
+        """Return the looks of a string."""
         self.found = []
         self._take(text)
         return tuple(self.found)
 
     def _take(self, text: str) -> None:
         bare = text.strip()
-        if len(bare) > _LONGEST:
+        if len(bare) > _MAX_LENGTH:
             self._note("text", text)
             return
         word = plain(bare) if len(bare) <= 16 else bare
@@ -174,50 +176,50 @@ class _Reader:
                 self._note(what, bare)
 
     def _take_date(self, bare: str) -> None:
-        found = dates.match_date(bare)
-        if found is None:
+        pattern = dates.match_date(bare)
+        if pattern is None:
             kind = "uuid" if _UUID.fullmatch(bare) else "email" if _EMAIL.fullmatch(bare) else "word"
             self._note(kind, bare)
             if _FIGURES.fullmatch(bare):
                 self._note("figures", bare)
             return
-        if found.style == "clock":
+        if pattern.style == "clock":
             self._note("clock", bare)
-            if found.is_span:
+            if pattern.is_span:
                 self._note("span", bare)
             return
-        self._note(found.style + found.separator, bare, "dates")
-        for is_so, what in ((found.has_time, "time"), (found.has_zone, "zone")):
+        self._note(pattern.style + pattern.separator, bare, "dates")
+        for is_so, what in ((pattern.has_time, "time"), (pattern.has_zone, "zone")):
             if is_so:
                 self._note(what, bare)
-        if max(found.first, found.other) > 12:
-            self._note("dmy" if found.first > 12 else "mdy", bare, "orders")
+        if max(pattern.first, pattern.other) > 12:
+            self._note("dmy" if pattern.first > 12 else "mdy", bare, "orders")
 
     def _note(self, look: str, text: str, tally: str = "other") -> None:
         self.found.append(_Look(tally, look, text))
 
 
-FEW = 0.1  # of the cells: as many may be no number in a column of numbers
+FEW = 0.1  # max proportion of cells of a numeric or date column that do not parse
 
 
 class FormatDecision(NamedTuple):
-    """How a column of strings is read: as a number, a date, a time, or (None) as words; and what is told."""
+    """How a column of strings is parsed (None: as levels), with notes."""
 
     form: StringFormat | None
     notes: tuple[Note, ...] = ()
 
 
 class TableConventions(NamedTuple):
-    """What the columns of a table say together, or its reader declares: the decimal mark, and the order of dates."""
+    """Conventions shared by the columns of a table, or declared: the decimal mark and the order of dates."""
 
-    decimal: str = ""  # "." or ","; empty where nothing tells
+    decimal: str = ""  # "." or ","; empty if unknown
     order: str = ""
     is_declared: bool = False
     why: str = "as in other columns of this table"
 
     @classmethod
     def of(cls, columns: list[StringEvidence], declared: str = "") -> TableConventions:
-        """What the columns of a table have in common."""
+        """Return the conventions that the evidence of the columns implies."""
         commas = sum(column.styles.get(style, 0) for column in columns for style in BY_COMMA)
         dots = sum(column.styles.get(style, 0) for column in columns for style in BY_DOT)
         days, months = (sum(column.orders.get(order, 0) for column in columns) for order in ("dmy", "mdy"))
@@ -227,13 +229,14 @@ class TableConventions(NamedTuple):
 
 
 def missing_token_notes(name: str, seen: StringEvidence, strangers: int) -> list[Note]:
+    """Return notes on missing tokens and on the `strangers` cells that do not parse."""
     notes = []
-    words = {**seen.missing_tokens, **seen.no_number}
-    if any(words):
-        listed = ", ".join(repr(word) for word in sorted(words) if word)
-        notes.append(Note(name, f"{listed} stands for a missing value", sum(n for w, n in words.items() if w), "nominal"))
+    tokens = {**seen.missing_tokens, **seen.no_number}
+    if any(tokens):
+        listed = ", ".join(repr(word) for word in sorted(tokens) if word)
+        notes.append(Note(name, f"{listed} stands for a missing value", sum(n for w, n in tokens.items() if w), "nominal"))
     if strangers:
         text = seen.first("word", "text", "clock", "code", *seen.dates, *seen.styles)
-        done = f"{text!r} and the like cannot be read here and are missing"
-        notes.append(Note(name, done, strangers, "nominal", is_doubtful=True))
+        message = f"{text!r} and similar strings cannot be read and become missing"
+        notes.append(Note(name, message, strangers, "nominal", is_doubtful=True))
     return notes

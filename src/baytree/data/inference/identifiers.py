@@ -1,4 +1,4 @@
-"""Whether strings only tell rows apart, or only say yes and no; and which columns hold the same."""
+"""Detect columns that only identify rows, columns of booleans in several spellings, and duplicate columns."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from baytree.data.frames.raw import Raw
 from baytree.data.inference.evidence import StringEvidence
 from baytree.data.parsing.string_format import is_missing_token
 
-FEWEST, FEWEST_NEARLY = 10, 20  # cells that all differ, or nearly all
+FEWEST, FEWEST_NEARLY = 10, 20  # min cells if all strings differ, or nearly all
 
 NEARLY = 0.95
 
-_FIRST = 16  # rows in which columns that hold the same must agree
+_FIRST = 16  # rows that duplicate columns must share before all rows are compared
 
 
 def identifier_reason(seen: StringEvidence, levels: Collection[str]) -> str:
-    """Why the column only identifies rows; nothing where it does more."""
+    """Return why the column only identifies rows; "" if it does not."""
     n = seen.n_known - seen.n_missing
     distinct = len(levels) - len(seen.missing_tokens)
     for look, what in (("uuid", "UUIDs"), ("email", "e-mail addresses")):
@@ -38,7 +38,7 @@ def _example(levels: Collection[str]) -> str:
 
 
 def are_truths(seen: StringEvidence, levels: Collection[str]) -> bool:
-    """Whether a column says yes and no in more than two spellings."""
+    """Return whether a column holds yes and no in more than two spellings."""
     known = [level for level in levels if not is_missing_token(level)]
     n = seen.n_known - seen.n_missing
     yes, no = seen.other.get("yes", 0), seen.other.get("no", 0)
@@ -46,31 +46,31 @@ def are_truths(seen: StringEvidence, levels: Collection[str]) -> bool:
 
 
 def duplicate_columns(columns: Mapping[str, Raw], n_rows: int) -> dict[str, str]:
-    """The columns that hold what an earlier one holds, with its name."""
+    """Return the columns that equal an earlier column, with its name."""
     first: dict[Any, list[str]] = {}
-    found: dict[str, str] = {}
+    duplicates: dict[str, str] = {}
     if n_rows < 2:
-        return found
+        return duplicates
     for name, raw in columns.items():
         if isinstance(raw, Codes):
             continue
-        alike = first.setdefault(_head(raw), [])
-        same = next((other for other in alike if _same(columns[other], raw)), None)
+        candidates = first.setdefault(_head(raw), [])
+        same = next((other for other in candidates if _same(columns[other], raw)), None)
         if same is None:
-            alike.append(name)
+            candidates.append(name)
         else:
-            found[name] = same
-    return found
+            duplicates[name] = same
+    return duplicates
 
 
 def may_be_twins(numbers: np.ndarray) -> np.ndarray:
-    """Which columns of a matrix begin as another one does, or with no number: bool [n_columns]."""
+    """Return which columns of a matrix start with NaN or the same number as another column: bool [n_columns]."""
     order = np.argsort(numbers[0])
     begins = numbers[0, order]
     as_next = np.append(begins[1:] == begins[:-1], False)
-    found = np.isnan(numbers[0])
-    found[order] |= as_next | np.roll(as_next, 1)
-    return found
+    may_be = np.isnan(numbers[0])
+    may_be[order] |= as_next | np.roll(as_next, 1)
+    return may_be
 
 
 def _head(raw: Raw) -> Any:

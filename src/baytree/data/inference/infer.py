@@ -1,14 +1,14 @@
-"""What the columns of a table are: kinds, levels and forms, inferred in one pass that can be done in parts.
+"""Infer the schema of a table: kind, levels and string format of each column, from a mergeable profile of one pass.
 
-The rules, in their order:
+Rules, in this order:
 1. What `schema=` declares is taken as declared.
 2. An ordered categorical is ordinal, any other categorical nominal; both keep their levels and their order.
 3. Numbers and dates are numeric; booleans are nominal.
-4. Strings that are numbers, dates or times as a person writes them are read as such (`reading.decide`): numeric.
-5. Strings are text where they read like sentences: more than 4 words and 24 letters on average, most of them different.
+4. Strings that are numbers, dates or times in any common notation are parsed as such (`decide`): numeric.
+5. Strings are text if they read like sentences: more than 4 words and 24 letters on average, most of them different.
 6. Strings that (nearly) all differ, UUIDs, e-mail addresses, and whole numbers that count rows only identify rows: they are
    left out, with a note.
-7. All other strings are nominal, their levels sorted; words for no value, such as `NA`, are missing.
+7. All other strings are nominal with sorted levels; missing tokens, such as `NA`, are missing.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from baytree.data.schema.notes import Note
 from baytree.data.schema.schema import Schema
 from baytree.parallel.threads import map_columns
 
-SeeAmounts = Callable[[str, Numbers], NumberProfile | None]  # what the numbers of a column of this name show
+SeeAmounts = Callable[[str, Numbers], NumberProfile | None]  # (name, column) -> profile of its numbers
 
 _CODED = (Kind.NOMINAL, Kind.ORDINAL)
 
 PARTS = ("year", "month", "weekday")
 
-MOST_FOUND = 1_000_000  # different strings of a column in parts: more would not fit beside the rows
+MOST_FOUND = 1_000_000  # max distinct strings of an undeclared column in partitions: bounds memory
 
-MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
+MOST_LEVELS = 10_000_000  # max levels of a column declared nominal
 
 
 class TableProfile(msgspec.Struct, frozen=True):
-    """The census of every column of a table, in order."""
+    """Mergeable profiles of the columns of a table, in order."""
 
     columns: tuple[ColumnProfile, ...]
-    decimal: str = ""  # the decimal mark, where the reader of the table declares it
+    decimal: str = ""  # decimal mark, if declared by the user
 
     @classmethod
     def of(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
-        """The census of the columns of a raw frame, with what `schema=` declares about them."""
+        """Return the profile of a raw frame, with what `schema=` declares about its columns."""
         return cls._by_columns(frame, declared, _amounts)
 
     @classmethod
@@ -63,86 +63,86 @@ class TableProfile(msgspec.Struct, frozen=True):
                 raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
         names = tuple(frame.columns)
         factorise_together([frame.columns[name] for name, kind in declared.items() if kind in _CODED])
-        columns = map_columns(names, frame.n_rows, lambda name: _census(name, frame, declared.get(name), amounts))
+        columns = map_columns(names, frame.n_rows, lambda name: _profile_column(name, frame, declared.get(name), amounts))
         return cls(_with_twins(columns, frame) if frame.is_named else columns)
 
     @classmethod
     def of_part(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
-        """The census of some of the rows: what it says of numbers is exact, so that it adds up."""
-        seen = cls._by_columns(frame, declared, _amounts_of_part)
-        for column in seen.columns:
+        """Return the profile of a partition, with exact extremes and counts so that profiles add up."""
+        profile = cls._by_columns(frame, declared, _amounts_of_part)
+        for column in profile.columns:
             _refuse_too_many(column)
-        return seen
+        return profile
 
     def __add__(self, other: Self) -> Self:
         by_name = {column.name: column for column in other.columns}
         return type(self)(tuple(column + by_name[column.name] for column in self.columns), self.decimal)
 
     def notes(self) -> tuple[Note, ...]:
-        """What is told of these columns, without a warning."""
+        """Return the notes on these columns without issuing warnings."""
         with _warnings.capture():
             return self.schema().notes
 
     def inferred(self) -> list[InferredColumns]:
-        """What each column is taken for."""
-        habits = TableConventions.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
-        return [column.inferred(habits) for column in self.columns]
+        """Return what is inferred for each column."""
+        conventions = TableConventions.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
+        return [column.inferred(conventions) for column in self.columns]
 
     def kept(self) -> Self:
-        """The same, but every numeric column is learnt from, even if it only numbers the rows."""
+        """Return the profile with all numeric columns kept, even if they only number the rows."""
         return type(self)(tuple(column.kept() for column in self.columns), self.decimal)
 
     def schema(self, is_named: bool = True) -> Schema:
-        """The schema that these columns have; what is doubtful in it is warned of."""
+        """Return the inferred schema; issue a warning for each doubtful note."""
         found = self.inferred()
-        if not any(each.columns for each in found):  # row numbers are better than nothing at all
+        if not any(each.columns for each in found):  # keep row numbers rather than return no columns
             found = self.kept().inferred()
         notes = tuple(note for each in found for note in each.notes)
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
         inputs = tuple(column.name for column in self.columns)
         each = zip(self.columns, found, strict=True)
-        left_out = tuple(column.name for column, taken in each if column.kind is Kind.NUMERIC and not taken.columns)
+        left_out = tuple(column.name for column, inferred in each if column.kind is Kind.NUMERIC and not inferred.columns)
         return Schema(columns, inputs=inputs, is_named=is_named, notes=notes, numbers_left_out=left_out)
 
 
 def schema_of_array(frame: RawFrame, columns: MatrixColumns, kind: Kind | None = None) -> Schema:
-    """The schema of doubles that lie in one array, all of them declared to be of a kind if one is given.
+    """Return the schema of float64 columns of one array, all declared to be of `kind` if given.
 
-    Only columns of which something may be told are looked at one by one: the others cost no more than their numbers.
+    Only columns that may need a note are profiled one by one, so that wide arrays stay cheap.
     """
-    places = _perhaps_told(columns.matrix.array, kind is None)
-    names = [columns.names[place] for place in places]
+    indices = _columns_to_profile(columns.matrix.array, kind is None)
+    names = [columns.names[index] for index in indices]
     declared = dict.fromkeys(names, kind) if kind is not None else None
     census = TableProfile.of(
-        msgspec.structs.replace(frame, columns={columns.names[place]: columns.at(place) for place in places}), declared
+        msgspec.structs.replace(frame, columns={columns.names[index]: columns.at(index) for index in indices}), declared
     )
     if len(names) == len(columns):
         return census.schema(frame.is_named)
     found = census.inferred()
     notes = tuple(note for each in found for note in each.notes)
     warn_of(notes)
-    taken: list[Column | None] = [Column(name, Kind.NUMERIC) for name in columns.names]
-    for place, each in zip(places, found, strict=True):
-        taken[place] = next(iter(each.columns), None)  # none where it is left out
-    kept = tuple([column for column in taken if column is not None])
-    left_out = tuple(name for name, column in zip(columns.names, taken, strict=True) if column is None)
-    return Schema(kept, inputs=columns.names, is_named=frame.is_named, notes=notes, numbers_left_out=left_out)
+    schema_columns: list[Column | None] = [Column(name, Kind.NUMERIC) for name in columns.names]
+    for index, each in zip(indices, found, strict=True):
+        schema_columns[index] = next(iter(each.columns), None)  # None if it is left out
+    used = tuple([column for column in schema_columns if column is not None])
+    left_out = tuple(name for name, column in zip(columns.names, schema_columns, strict=True) if column is None)
+    return Schema(used, inputs=columns.names, is_named=frame.is_named, notes=notes, numbers_left_out=left_out)
 
 
-def _perhaps_told(numbers: np.ndarray, is_inferred: bool) -> list[int]:
-    """The places of the columns of which something may be told, in order."""
+def _columns_to_profile(numbers: np.ndarray, is_inferred: bool) -> list[int]:
+    """Return the indices of the columns that may need a note, ascending."""
     if not len(numbers):
         return list(range(numbers.shape[1]))
-    told = identifiers.may_be_twins(numbers)
-    return np.flatnonzero(told | may_tell(numbers) if is_inferred else told).tolist()
+    may_have_notes = identifiers.may_be_twins(numbers)
+    return np.flatnonzero(may_have_notes | may_tell(numbers) if is_inferred else may_have_notes).tolist()
 
 
 def merge_profiles(before: TableProfile | None, batch: TableProfile | None) -> TableProfile | None:
-    """What two batches held; None where one was not counted, or where they do not go together."""
+    """Return the profile of two batches; None if one is unknown or their columns are of different kinds."""
     try:
         return None if before is None or batch is None else before + batch
-    except ValueError:  # numbers in one, words in the other: each is read as it asks
+    except ValueError:  # numbers in one batch, words in the other: each is inferred on its own
         return None
 
 
@@ -155,25 +155,25 @@ def _refuse_too_many(column: ColumnProfile) -> None:
 
 
 def warn_of(notes: Iterable[Note]) -> None:
-    """Warns of what is doubtful; all else is kept in the schema."""
+    """Issue a warning for each doubtful note; the others are only kept in the schema."""
     for note in notes:
         if note.is_doubtful:
             _warnings.warn(str(note))
 
 
-def _census(name: str, frame: RawFrame, declared: Any, amounts: SeeAmounts) -> ColumnProfile:
+def _profile_column(name: str, frame: RawFrame, declared: Any, amounts: SeeAmounts) -> ColumnProfile:
     raw = frame.columns[name]
     if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
-        return msgspec.structs.replace(_census(name, frame, "date", amounts), parts=tuple(declared))
+        return msgspec.structs.replace(_profile_column(name, frame, "date", amounts), parts=tuple(declared))
     if isinstance(declared, str) and declared in DATES and isinstance(raw, Numbers) and raw.unit is None:
-        return _counted_dates(name, raw, declared)
+        return _profile_numeric_dates(name, raw, declared)
     if isinstance(declared, str) and declared in ("keep", "infer", "drop", *DATES):
         return msgspec.structs.replace(_inferred(name, raw, frame.is_named, amounts), declared=declared)
     return _inferred(name, raw, frame.is_named, amounts) if declared is None else _declared(name, raw, declared)
 
 
-def _counted_dates(name: str, raw: Numbers, declared: str) -> ColumnProfile:
-    """Whole numbers that are dates because a person says so."""
+def _profile_numeric_dates(name: str, raw: Numbers, declared: str) -> ColumnProfile:
+    """Return the profile of whole numbers that the user declares as dates."""
     order = declared if declared != "date" else "dmy"
     unit = "us" if np.nanmax(raw.values, initial=0) >= 1e8 else "D"  # seconds, or milliseconds, since 1970
     return ColumnProfile(name, Kind.NUMERIC, unit=unit, form=StringFormat("date", order=order))
@@ -212,7 +212,7 @@ def _strings(name: str, codes: Codes) -> ColumnProfile:
 
 
 def level_counts(codes: Codes) -> list[int]:
-    """How many rows have each level."""
+    """Return the number of rows with each level."""
     code = np.ascontiguousarray(codes.codes, np.int32)
     return _core.count(code, np.zeros_like(code), len(codes.levels), 1)[1:, 0].tolist()
 
@@ -225,9 +225,8 @@ def _with_twins(columns: tuple[ColumnProfile, ...], frame: RawFrame) -> tuple[Co
 def _declared(name: str, raw: Raw, declared: Any) -> ColumnProfile:
     if isinstance(declared, Column):
         levels = declared.levels
-        if declared.kind in _CODED and all(
-            map(is_missing_token, map(str, levels))
-        ):  # what is known is kept though it looks like no value
+        # without other levels, collect them; declared levels are kept although they look like missing tokens
+        if declared.kind in _CODED and all(map(is_missing_token, map(str, levels))):
             found = _levels_of(name, raw, declared.form)
             levels = found if isinstance(found, tuple) else _with_values(found, raw) | frozenset(levels)
         return ColumnProfile(name, declared.kind, levels, declared.unit, declared.text, declared.form)
@@ -261,7 +260,7 @@ def _levels_of(name: str, raw: Raw, form: StringFormat | None = None) -> Any:
 
 
 def _with_values(levels: frozenset, raw: Raw) -> frozenset:
-    """Without words for no value, where strings are no categories by their library's word."""
+    """Remove missing tokens from levels of strings that their library does not declare as categories."""
     is_free = isinstance(raw, Strings) and not raw.is_category
     return frozenset(level for level in levels if not (is_free and is_missing_token(level)))
 

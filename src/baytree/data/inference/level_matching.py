@@ -1,6 +1,6 @@
-"""Levels of new rows beside those of training: the same, the same but for case, blanks or `1.0` for `1`, or new.
+"""Match levels of new rows to those of training, and describe the levels of a nominal column in notes.
 
-What is told of a column of words: levels that look alike, words for no value, levels that hardly ever repeat.
+A level matches exactly, or up to case, blanks and number format (`1.0` for `1`); otherwise it is new.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ if TYPE_CHECKING:
 
 
 class LevelMatch(NamedTuple):
-    """The code of each level, −1 where it is missing, and what is to be told of those that are not as in training."""
+    """Code of each level (−1 for missing), with the levels that are not written as in training."""
 
-    recode: np.ndarray  # int32 [n_levels + 1], the last for missing values
-    alike: tuple[tuple[Any, Any], ...]  # as written, and as in training
+    recode: np.ndarray  # int32 [n_levels + 1]; the last is for missing values
+    alike: tuple[tuple[Any, Any], ...]  # (as written, as in training)
     new: tuple[Any, ...]
-    n_new: int  # cells
+    n_new: int  # number of cells
     is_any_known: bool
 
 
 def matched(codes: Codes, recode: np.ndarray, column: Column) -> LevelMatch:
-    """What becomes of levels that are not written as in training; `recode` has the codes of those that are."""
+    """Match the levels that are not written as in training; `recode` holds the codes of those that are."""
     count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels))
-    strange = [k for k in np.flatnonzero(recode[:-1] < 0).tolist() if count[k]]
-    strange = [k for k in strange if not (isinstance(codes.levels[k], str) and is_missing_token(codes.levels[k]))]
-    look = _truth if column.is_boolean else _look
-    place = _by_look(column.levels, look) if strange else {}
-    found = {k: place[seen] for k in strange if (seen := look(codes.levels[k])) in place}
+    unmatched = [k for k in np.flatnonzero(recode[:-1] < 0).tolist() if count[k]]
+    unmatched = [k for k in unmatched if not (isinstance(codes.levels[k], str) and is_missing_token(codes.levels[k]))]
+    normalize = _normalized_boolean if column.is_boolean else _normalized
+    code_of = _codes_by_normalized(column.levels, normalize) if unmatched else {}
+    code_of_unmatched = {k: code_of[normalized] for k in unmatched if (normalized := normalize(codes.levels[k])) in code_of}
     recode = recode.copy()
-    recode[list(found)] = list(found.values())
-    new = [k for k in strange if k not in found]
-    alike = tuple((codes.levels[k], column.levels[code]) for k, code in found.items())
+    recode[list(code_of_unmatched)] = list(code_of_unmatched.values())
+    new = [k for k in unmatched if k not in code_of_unmatched]
+    alike = tuple((codes.levels[k], column.levels[code]) for k, code in code_of_unmatched.items())
     n_new = int(count[new].sum())
     return LevelMatch(recode, alike, tuple(codes.levels[k] for k in new), n_new, bool((recode[:-1] >= 0).any()))
 
 
-def _by_look(levels: Iterable[Any], look: Callable[[Any], str]) -> dict[str, int]:
-    """The code of each level by its look, without looks that several levels have."""
-    place: dict[str, int] = {}
+def _codes_by_normalized(levels: Iterable[Any], look: Callable[[Any], str]) -> dict[str, int]:
+    """Return the code of each level by its normalized form, without forms shared by several levels."""
+    code_of: dict[str, int] = {}
     for code, level in enumerate(levels):
-        seen = look(level)
-        place[seen] = -1 if seen in place else code
-    return {seen: code for seen, code in place.items() if code >= 0}
+        normalized = look(level)
+        code_of[normalized] = -1 if normalized in code_of else code
+    return {normalized: code for normalized, code in code_of.items() if code >= 0}
 
 
-def _truth(level: Any) -> str:
-    """`yes` or `no` for any spelling of them, `true`, 1 and False among them; the look of any other level."""
+def _normalized_boolean(level: Any) -> str:
+    """Return "yes" or "no" for any spelling of them (including true, 1 and False), else the normalized level."""
     word = normalize_booleans([str(level)])[0]
-    return word if word in ("yes", "no") else _look(level)
+    return word if word in ("yes", "no") else _normalized(level)
 
 
-def _look(level: Any) -> str:
-    """A level without case and blanks; a number as one that is written without a needless fraction."""
+def _normalized(level: Any) -> str:
+    """Return a level without case and blanks, and a number without a superfluous fraction."""
     text = plain(str(level))
     try:
         return f"{float(text):.17g}" if "_" not in text else text
@@ -71,21 +71,21 @@ def _look(level: Any) -> str:
 
 
 def levels_of(codes: Codes, form: StringFormat | None) -> Codes:
-    """Codes whose strings are in one spelling where the form asks for it."""
+    """Return codes with booleans in one spelling if the format requires it; else unchanged."""
     if form is None or form.kind != "truth":
         return codes
-    spelt = [level if not isinstance(level, str) else normalize_booleans([level])[0] for level in codes.levels]
-    place = {level: k for k, level in enumerate(dict.fromkeys(spelt))}
-    return Codes(np.array([*(place[level] for level in spelt), -1], np.int32)[codes.codes], tuple(place))
+    spellings = [level if not isinstance(level, str) else normalize_booleans([level])[0] for level in codes.levels]
+    code_of = {level: k for k, level in enumerate(dict.fromkeys(spellings))}
+    return Codes(np.array([*(code_of[level] for level in spellings), -1], np.int32)[codes.codes], tuple(code_of))
 
 
-MOST_COMPARED = 100_000  # levels that are compared with each other
+MOST_COMPARED = 100_000  # max levels that are compared with each other
 
-FEWEST = 20  # cells from which on many levels are worth a word
+FEWEST = 20  # min cells for a note on many distinct levels
 
 
 def level_notes(name: str, seen: StringEvidence, levels: Collection[str], declared: str) -> list[Note]:
-    """The notes on the levels of a nominal column."""
+    """Return the notes on the levels of a nominal column."""
     notes = []
     if declared != "keep" and any(seen.missing_tokens):
         listed = ", ".join(repr(word) for word in sorted(seen.missing_tokens) if word)
@@ -93,20 +93,20 @@ def level_notes(name: str, seen: StringEvidence, levels: Collection[str], declar
         notes.append(Note(name, f"{listed} stands for a missing value", cells, "keep"))
     if seen.no_number:
         word = min(seen.no_number)
-        notes.append(Note(name, f"{word!r} is taken for a level like any other", seen.n_no_number, "missing", word))
+        notes.append(Note(name, f"{word!r} is treated as an ordinary level", seen.n_no_number, "missing", word))
     if 2 * seen.other.get("figures", 0) > seen.n_known:
-        done = f"{seen.first('figures')!r} and the like are no numbers: they are taken for levels"
-        notes.append(Note(name, done, seen.other["figures"], "drop"))
-    alike = look_alikes(levels)
-    if alike:
-        pairs = "; ".join(" and ".join(map(repr, group)) for group in alike[:3])
-        done = f"levels that differ only in case or blanks are kept apart: {pairs}"
-        notes.append(Note(name, done, 0, "drop", is_doubtful=True))
+        message = f"{seen.first('figures')!r} and similar strings are not numbers: they are treated as levels"
+        notes.append(Note(name, message, seen.other["figures"], "drop"))
+    groups = look_alikes(levels)
+    if groups:
+        pairs = "; ".join(" and ".join(map(repr, group)) for group in groups[:3])
+        message = f"levels that differ only in case or blanks are treated as different: {pairs}"
+        notes.append(Note(name, message, 0, "drop", is_doubtful=True))
     return [*notes, *_count(name, seen, levels)]
 
 
 def look_alikes(levels: Collection[object]) -> list[list[str]]:
-    """Groups of strings that differ only in case or blanks.
+    """Return groups of strings that differ only in case or blanks.
 
     >>> look_alikes(["yes", "Yes ", "no"])
     [['Yes ', 'yes']]
@@ -125,7 +125,7 @@ def _count(name: str, seen: StringEvidence, levels: Collection[str]) -> list[Not
     if len(levels) == 1 and n > 1:
         return [Note(name, f"every value is {next(iter(levels))!r}: nothing can be learnt from it", n, "drop")]
     if n >= FEWEST and 2 * len(levels) > n:
-        return [Note(name, f"{len(levels):,} different words in {n:,} cells are taken for levels", n, "drop")]
+        return [Note(name, f"{len(levels):,} different words in {n:,} cells are treated as levels", n, "drop")]
     if len(levels) == n >= 5:
-        return [Note(name, "all values differ, as if they only identified rows; they are taken for levels", n, "drop")]
+        return [Note(name, "all values differ, as if they only identified rows; they are treated as levels", n, "drop")]
     return []

@@ -1,8 +1,7 @@
-"""What a column of numbers shows beside its numbers: that it counts rows, never changes, or holds a number for no value.
+"""Checks of numeric columns: row numbers, constants, dates written as numbers, and sentinels for missing values.
 
-Whole columns are read only where their first rows, or some taken at equal steps, give a reason to.
-
-Numbers that may stand for no value: an extreme such as -999, or one that is often there, far from all others.
+`NumberProfile` is a mergeable summary. Whole columns are only read if their first rows, or a regular sample, give reason
+to. A sentinel is an extreme value such as -999, or a repeated one, that lies far from all other values.
 """
 
 from __future__ import annotations
@@ -18,32 +17,32 @@ from baytree import _core
 from baytree.data.parsing.vocabulary import is_code_name, is_id_name, is_measure_name, is_moment_name
 from baytree.data.schema.notes import Note
 
-_FIRST = 16  # rows that must agree before all are compared
+_FIRST = 16  # rows that must satisfy a property before all are checked
 
-_FEW_ROWS, _AT_ONCE = 4096, 1024  # rows, and columns, of a matrix whose columns are looked at together
+_FEW_ROWS, _COLUMNS_PER_STEP = 4096, 1024  # max rows for checking columns of a matrix together, and columns per step
 
-FEWEST_NAMED, FEWEST = 5, 10  # rows that count upwards: with the name of an id, and with any other
+FEWEST_NAMED, FEWEST = 5, 10  # min rows of an identifier: with the name of one, and with any other name
 
 
 class NumberProfile(msgspec.Struct, frozen=True):
-    """What was seen in a column of numbers; what two parts of it showed adds up."""
+    """Mergeable summary of a column of numbers."""
 
     n_known: int
     first: float
     last: float
-    counts_up: bool  # every number is its predecessor and one
+    counts_up: bool  # every number is its predecessor plus one
     all_differ: bool
     is_constant: bool
     is_whole: bool
-    ends: Extremes | None = None  # where one of them may stand for no value, and always of parts
+    ends: Extremes | None = None  # set if one of them may be a sentinel, and always for partitions
     is_date: bool = False
 
     @classmethod
     def of(cls, name: str, values: np.ndarray) -> Self:
-        """What these numbers show."""
+        """Return the profile of a whole column."""
         known = values[values == values] if np.isnan(values[:_FIRST]).any() else values
-        seen = cls._of_known(name, known)
-        return msgspec.structs.replace(seen, ends=_ends(known)) if len(known) else seen
+        profile = cls._of_known(name, known)
+        return msgspec.structs.replace(profile, ends=_ends(known)) if len(known) else profile
 
     @classmethod
     def _of_known(cls, name: str, known: np.ndarray) -> Self:
@@ -57,7 +56,7 @@ class NumberProfile(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_dates(cls, values: np.ndarray) -> Self:
-        """What these dates show: they number no rows."""
+        """Return the profile of a column of dates, which never number rows."""
         known = values[values == values]
         if not len(known):
             return cls(0, np.nan, np.nan, False, False, False, False, is_date=True)
@@ -66,17 +65,17 @@ class NumberProfile(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_part(cls, name: str, values: np.ndarray, is_date: bool) -> Self:
-        """What some of the rows show, all of them looked at, so that parts add up to the whole."""
+        """Return the profile of a partition, with exact extremes, so that profiles add up."""
         ends, n_missing = Extremes.and_missing(values)
         known = values[values == values] if n_missing else values
-        seen = cls.of_dates(known) if is_date else cls._of_known(name, known)
+        profile = cls.of_dates(known) if is_date else cls._of_known(name, known)
         if not len(known):
-            return seen
-        seen = msgspec.structs.replace(seen, ends=ends)
+            return profile
+        profile = msgspec.structs.replace(profile, ends=ends)
         return (
-            seen
+            profile
             if len(known) > 1
-            else msgspec.structs.replace(seen, counts_up=not is_date, all_differ=not is_date, is_constant=True)
+            else msgspec.structs.replace(profile, counts_up=not is_date, all_differ=not is_date, is_constant=True)
         )
 
     def __add__(self, other: Self) -> Self:
@@ -95,7 +94,7 @@ class NumberProfile(msgspec.Struct, frozen=True):
         )
 
     def is_identifier(self, name: str) -> bool:
-        """Whether the numbers only tell rows apart."""
+        """Return whether the numbers only identify rows."""
         if not self.is_whole:
             return False
         if is_id_name(name):
@@ -103,35 +102,35 @@ class NumberProfile(msgspec.Struct, frozen=True):
         return self.counts_up and self.first in (0, 1) and self.n_known >= FEWEST and not is_measure_name(name)
 
     def notes(self, name: str, show: Callable[[float], str]) -> list[Note]:
-        """What is told of a column that is learnt from; `show` says a value in words."""
-        strangers = self.ends.strangers(self.is_whole, self.is_date) if self.ends is not None else ()
-        notes = [stranger_note(name, show(v), n, show(low), show(high)) for v, n, low, high in strangers]
+        """Return the notes on a column that is used; `show` formats a value."""
+        sentinels = self.ends.strangers(self.is_whole, self.is_date) if self.ends is not None else ()
+        notes = [stranger_note(name, show(v), n, show(low), show(high)) for v, n, low, high in sentinels]
         if self.is_constant and self.n_known > 1:
-            done = f"every value is {show(self.first)}: nothing can be learnt from it"
-            notes.append(Note(name, done, self.n_known, "drop"))
+            message = f"every value is {show(self.first)}: nothing can be learnt from it"
+            notes.append(Note(name, message, self.n_known, "drop"))
         elif self.counts_up and self.n_known >= FEWEST:
-            done = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is learnt from"
-            notes.append(Note(name, done, self.n_known, "drop"))
+            message = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is used in training"
+            notes.append(Note(name, message, self.n_known, "drop"))
         elif self.is_whole and (is_id_name(name) or is_code_name(name)):
             notes.append(Note(name, "whole numbers with the name of a code are read as numbers", self.n_known, "nominal"))
         if self.is_whole and self._may_be_dates(name):
-            done = f"numbers such as {self.first:.0f} may be dates; they are read as numbers"
-            notes.append(Note(name, done, self.n_known, "date"))
+            message = f"numbers such as {self.first:.0f} may be dates; they are read as numbers"
+            notes.append(Note(name, message, self.n_known, "date"))
         return notes
 
     def _may_be_dates(self, name: str) -> bool:
-        """Whether the numbers are days as 20240131, or, in a column of that name, as Excel or a clock counts them."""
+        """Return whether the numbers look like 20240131 or, under a date-like name, like Excel or Unix times."""
         low, high = min(self.first, self.last), max(self.first, self.last)
         spans = ((10_000, 80_000), (101, 991_231), (5e8, 5e9), (5e11, 5e12)) if is_moment_name(name) else ()
         return any(a <= low and high <= b for a, b in ((19000101, 21001231), *spans)) and high > 9999
 
 
 def may_tell(numbers: np.ndarray) -> np.ndarray:
-    """Of which columns of a matrix `NumberProfile` may have something to tell; of all others surely nothing. bool [n_columns]"""
+    """Return for which columns of a matrix `NumberProfile` may have notes, without false negatives: bool [n_columns]."""
     n_rows, n_columns = numbers.shape
     if not 1 < n_rows <= _FEW_ROWS:
         return np.ones(n_columns, bool)
-    parts = (numbers[:, first : first + _AT_ONCE] for first in range(0, n_columns, _AT_ONCE))
+    parts = (numbers[:, first : first + _COLUMNS_PER_STEP] for first in range(0, n_columns, _COLUMNS_PER_STEP))
     return np.concatenate([_may_tell(part) for part in parts])
 
 
@@ -145,9 +144,9 @@ def _may_tell(numbers: np.ndarray) -> np.ndarray:
 
 
 def stranger_note(name: str, value: str, n: int, low: str, high: str) -> Note:
-    """What is told of a value that may stand for no value."""
-    done = f"{value} lies far from the other values ({low} to {high}) and may mean a missing one; it is kept"
-    return Note(name, done, n, "missing", value, is_doubtful=True)
+    """Return the note on a value that may be a sentinel."""
+    message = f"{value} lies far from the other values ({low} to {high}) and may be a code for a missing value; it is kept"
+    return Note(name, message, n, "missing", value, is_doubtful=True)
 
 
 def _ends(known: np.ndarray) -> Extremes | None:
@@ -168,17 +167,17 @@ _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "9
 
 _SENTINEL_NUMBERS = np.array(sorted(_SENTINELS), np.float64)
 
-_SOME = 4096  # rows that tell whether all are to be looked at
+_SAMPLE_ROWS = 4096  # rows of the sample that decides whether all are read
 
-_MOST_EXACT = 1 << 16  # rows of which the ends are found exactly
+_MAX_EXACT_ROWS = 1 << 16  # max rows for which the sample check uses the exact minimum and maximum
 
-MOST_STRINGS = 20_000  # that are looked at
+MOST_STRINGS = 20_000  # max distinct strings that are checked for sentinels
 
-Counts = tuple[tuple[float, int], ...]  # numbers, and how often each is there
+Counts = tuple[tuple[float, int], ...]  # numbers and their counts
 
 
 class Sentinel(NamedTuple):
-    """A number far from all others, how often it is there, and the range of the others."""
+    """Number far from all others, its count, and the range of the others."""
 
     value: float
     n: int
@@ -187,19 +186,19 @@ class Sentinel(NamedTuple):
 
 
 class Extremes(msgspec.Struct, frozen=True):
-    """The two least and the two largest different numbers, and how often each is there; those of parts add up."""
+    """The two smallest and the two largest distinct numbers with their counts; mergeable."""
 
     lowest: Counts
     highest: Counts
 
     @classmethod
     def of(cls, values: np.ndarray) -> Self:
-        """The ends of these numbers; NaN is none."""
+        """Return the extremes of these numbers; NaN is ignored."""
         return cls.and_missing(values)[0]
 
     @classmethod
     def and_missing(cls, values: np.ndarray) -> tuple[Self, int]:
-        """The ends of these numbers, and how many are NaN."""
+        """Return the extremes of these numbers and the number of NaN."""
         lowest, highest, n_missing = _core.ends(np.ascontiguousarray(values, np.float64))
         return cls(tuple(lowest), tuple(highest)), n_missing
 
@@ -208,20 +207,20 @@ class Extremes(msgspec.Struct, frozen=True):
         return type(self)(tuple(sorted(low)[:2]), tuple(sorted(high, reverse=True)[:2]))
 
     def strangers(self, is_whole: bool, is_date: bool) -> Iterator[Sentinel]:
-        """The ends that may stand for no value, the lower one first."""
-        for here, there in ((self.lowest, self.highest), (self.highest, self.lowest)):
-            if len(here) < 2:
+        """Yield the extremes that may be sentinels, the lower one first."""
+        for extremes, opposite in ((self.lowest, self.highest), (self.highest, self.lowest)):
+            if len(extremes) < 2:
                 return
-            (value, n), near = here[0], here[1][0]
-            beyond = [end for end, _ in there[1:] if there[0][0] in _SENTINELS and end != value]
-            ranges = ((min(near, end), max(near, end)) for end in (*beyond, there[0][0]))
+            (value, n), near = extremes[0], extremes[1][0]
+            beyond = [end for end, _ in opposite[1:] if opposite[0][0] in _SENTINELS and end != value]
+            ranges = ((min(near, end), max(near, end)) for end in (*beyond, opposite[0][0]))
             found = next((between for between in ranges if _is_far(value, n, *between, is_whole, is_date)), None)
             if found is not None:
                 yield Sentinel(value, n, *found)
 
 
 def _counts(mine: Counts, theirs: Counts) -> Iterable[tuple[float, int]]:
-    """How often each number is there in both."""
+    """Return the summed counts of the numbers in both."""
     count = dict(mine)
     for value, n in theirs:
         count[value] = count.get(value, 0) + n
@@ -229,55 +228,58 @@ def _counts(mine: Counts, theirs: Counts) -> Iterable[tuple[float, int]]:
 
 
 def may_be_strange(known: np.ndarray) -> bool:
-    """Whether an end may stand for no value, by its place among some of the rows; of large tables, by that among these."""
-    some = known[:: max(1, len(known) // _SOME)]
+    """Return whether an extreme may be a sentinel, judged by a regular sample of the rows.
+
+    In tables of up to `_MAX_EXACT_ROWS` rows the minimum and maximum are exact.
+    """
+    some = known[:: max(1, len(known) // _SAMPLE_ROWS)]
     some = some[some == some]
     if not len(some):
         return False
-    whole = some if len(known) > _MOST_EXACT else known
+    whole = some if len(known) > _MAX_EXACT_ROWS else known
     low, high = float(np.fmin.reduce(whole)), float(np.fmax.reduce(whole))
     if low in _SENTINELS or high in _SENTINELS:
         return True
     inner = some[(some > low) & (some < high)]
     if not len(inner):
         return False
-    return bool(_lies_apart(low, float(inner.min()), float(inner.max()), high))
+    return bool(_is_distant(low, float(inner.min()), float(inner.max()), high))
 
 
 def may_hold_strangers(numbers: np.ndarray) -> np.ndarray:
-    """`may_be_strange` of each column of a matrix of few rows, all of them finite: [n_columns]."""
+    """Return `may_be_strange` for each column of a finite matrix with few rows: bool [n_columns]."""
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     is_inner = (numbers > low) & (numbers < high)
     near = numbers.min(axis=0, where=is_inner, initial=np.inf)
     far = numbers.max(axis=0, where=is_inner, initial=-np.inf)
-    return np.isin(low, _SENTINEL_NUMBERS) | np.isin(high, _SENTINEL_NUMBERS) | _lies_apart(low, near, far, high)
+    return np.isin(low, _SENTINEL_NUMBERS) | np.isin(high, _SENTINEL_NUMBERS) | _is_distant(low, near, far, high)
 
 
-def _lies_apart(low: Any, near: Any, far: Any, high: Any) -> Any:
-    """Whether an end lies farther from the numbers between both ends than these spread."""
+def _is_distant(low: Any, near: Any, far: Any, high: Any) -> Any:
+    """Return whether an extreme is farther from the inner numbers than twice the range of all numbers but it."""
     spreads = 2 * (high - near), 2 * (far - low)
     return ((near - low > spreads[0]) & (spreads[0] > 0)) | ((high - far > spreads[1]) & (spreads[1] > 0))
 
 
 def written(levels: Sequence[str], values: np.ndarray, is_date: bool) -> Iterator[tuple[str, str, str]]:
-    """The strings whose numbers may stand for no value, each with the strings between which all others lie."""
+    """Yield the strings whose numbers may be sentinels, each with the strings that bound all others."""
     known = sorted((value, text) for value, text in zip(values.tolist(), levels, strict=True) if value == value)
     if not 3 < len(known) <= MOST_STRINGS:
         return
     texts = dict(known)
     is_whole = all(value == np.floor(value) for value, _ in known)
     ends = Extremes.of(np.array([value for value, _ in known]))
-    for stranger in ends.strangers(is_whole, is_date):
-        yield texts[stranger.value], texts[stranger.low], texts[stranger.high]
+    for sentinel in ends.strangers(is_whole, is_date):
+        yield texts[sentinel.value], texts[sentinel.low], texts[sentinel.high]
 
 
 def _is_far(value: float, n: int, low: float, high: float, is_whole: bool, is_date: bool) -> bool:
-    """Whether a number lies so far from all others that it may stand for no value."""
+    """Return whether a number lies so far from all others that it may be a sentinel."""
     if low <= value <= high or not np.isfinite(value):
         return False
-    gap, spread = max(low - value, value - high), high - low
+    distance, width = max(low - value, value - high), high - low
     if not is_date and value in (-1, -8, -9):
         return low >= 0 and is_whole and high > 5
     if not is_date and value in _SENTINELS:
-        return gap > max(spread, 1) * (0.5 if abs(value) >= 999 else 1)
-    return gap > 2 * spread > 0 and (n > 1 or (is_date and gap > 10 * spread))
+        return distance > max(width, 1) * (0.5 if abs(value) >= 999 else 1)
+    return distance > 2 * width > 0 and (n > 1 or (is_date and distance > 10 * width))

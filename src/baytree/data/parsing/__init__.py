@@ -1,5 +1,6 @@
-"""How strings are read as a person would: numbers, dates, times, yes and no, words for missing values.
+"""Parse strings of a table: numbers, dates, times, booleans and missing tokens.
 
-`Evidence` counts what the strings of a column look like, and adds up over parts; `decide` turns it into a `Form`, which
-travels in the schema; `forms` reads strings by a form. Only distinct strings are ever looked at.
+`string_format` parses the strings of a column by a `StringFormat`, which is stored in the schema; `numbers` and `dates`
+match and convert one string; `vocabulary` lists words. Only distinct strings are parsed. `data.inference` chooses the
+format.
 """

@@ -1,7 +1,7 @@
-"""One string as a moment: a date in ISO or a local form, with or without a time, or a time of day.
+"""Parse one string as a date in ISO or local notation, with or without time, or as a time of day or duration.
 
-Two numbers before a year (`03/04/2024`) may be day and month or month and day; the column decides, by the order that is
-given. Dates are counted in microseconds from 1970-01-01, times of day in seconds from midnight.
+Two numbers before a year (`03/04/2024`) may be day and month or month and day; the `order` inferred from the column
+decides. Dates are microseconds since 1970-01-01, times of day seconds since midnight.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TIME = (
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2}|\[?[A-Z][a-z]+/[A-Za-z_]+\]?)?(?:\s*Uhr)?"
 )
 
-_DAY = r"(?:(?:[^\W\d_]{2,10})[.,]*\s+)?"  # the name of a day of the week
+_DAY = r"(?:(?:[^\W\d_]{2,10})[.,]*\s+)?"  # name of a weekday
 
 _NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
 
@@ -42,7 +42,7 @@ _DATES = (
 
 _COMPACT = Pattern(r"(?P<year>\d{4}|\d{2})(?P<month>\d{2})(?P<day>\d{2})")
 
-_LONG = (  # what is written as a whole, with its time
+_LONG = (  # formats that include the time
     ("name", rf"{_DAY}{_NAME}\s+(?P<day>\d{{1,2}})\s+{_TIME}\s+(?P<year>\d{{4}})"),  # as C's ctime
     ("ymd", r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d):?(?P<minute>\d\d):?(?P<second>\d\d)?"
      r"(?P<part>)(?P<half>)(?P<zone>Z|[+-]\d\d:?\d\d)?"),
@@ -54,7 +54,7 @@ _PATTERNS = tuple((style, Pattern(text)) for style, text in (*_LONG, *_WITH_TIME
 
 _CLOCK = Pattern(_TIME)
 
-_SPANS = tuple(  # how long something took
+_SPANS = tuple(  # durations
     Pattern(text)
     for text in (
         r"(?P<hour>\d{1,4}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?",
@@ -63,17 +63,17 @@ _SPANS = tuple(  # how long something took
     )
 )
 
-_PIVOT = 69  # two digits of a year: 69 is 1969, 68 is 2068, as in POSIX
+_PIVOT = 69  # two-digit years: 69 is 1969, 68 is 2068, as in POSIX
 
 _EPOCH = date(1970, 1, 1)
 
-_SPREADSHEET = (_EPOCH - date(1899, 12, 30)).days  # what a spreadsheet counts from
+_SPREADSHEET = (_EPOCH - date(1899, 12, 30)).days  # day 0 of spreadsheets
 
 
 class DatePattern(NamedTuple):
-    """What a string was seen to hold: the style of its date, and its two numbers where their order is open."""
+    """Match of a date or time: its style, and its two numbers if their order is ambiguous."""
 
-    style: str  # of _DATES, or "clock"
+    style: str  # key of _DATES, or "clock"
     separator: str = ""
     first: int = 0
     other: int = 0
@@ -83,16 +83,16 @@ class DatePattern(NamedTuple):
 
 
 def match_date(text: str) -> DatePattern | None:
-    """What date or time the string is, if it is one; the order of day and month may be open.
+    """Return the date or time pattern of the string, or None; the order of day and month may be ambiguous.
 
     >>> match_date("13.02.2024")[:4], match_date("2024-02-13T10:00Z").has_zone, match_date("9:45 pm").style, match_date("12 kg")
     (('dm', '.', 13, 2), True, 'clock', None)
     """
-    for style, found in _matches(text):
-        has_time, has_zone = bool(found["hour"]), bool(found["zone"])
+    for style, match in _matches(text):
+        has_time, has_zone = bool(match["hour"]), bool(match["zone"])
         if style == "dm":
-            return DatePattern(style, found["sep"].strip(), int(found["first"]), int(found["other"]), has_time, has_zone)
-        if "name" not in found.re.groupindex or found["name"].casefold() in MONTH:
+            return DatePattern(style, match["sep"].strip(), int(match["first"]), int(match["other"]), has_time, has_zone)
+        if "name" not in match.re.groupindex or match["name"].casefold() in MONTH:
             return DatePattern(style, "", 0, 0, has_time, has_zone)
     if parse_time(text) is None:
         return None
@@ -100,22 +100,22 @@ def match_date(text: str) -> DatePattern | None:
 
 
 def parse_date(text: str, order: str) -> int | None:
-    """Microseconds since 1970; None where the string is no date, or none that there is. `order` is "dmy" or "mdy".
+    """Return microseconds since 1970, or None for strings that are not a valid date. `order` is "dmy" or "mdy".
 
     >>> parse_date("03/01/1970", "dmy"), parse_date("03/01/1970", "mdy"), parse_date("30.02.2024", "dmy")
     (172800000000, 5097600000000, None)
     >>> parse_date("19700103", "dmy"), parse_date("25571", "dmy")  # digits alone; days as a spreadsheet counts them
     (172800000000, 172800000000)
     """
-    for _, found in _matches(text):
-        day = _date(found.groupdict(), order)
+    for _, match in _matches(text):
+        day = _date(match.groupdict(), order)
         if day is not None:
-            return (day - _EPOCH).days * 86_400_000_000 + (_seconds(found, True) if found["hour"] else 0)
-    return _counted(text, order) if text.isdecimal() else None
+            return (day - _EPOCH).days * 86_400_000_000 + (_seconds(match, True) if match["hour"] else 0)
+    return _date_of_digits(text, order) if text.isdecimal() else None
 
 
-def _counted(digits: str, order: str) -> int | None:
-    """A date that is digits alone: 20240131, 240131, the days of a spreadsheet, or the (milli)seconds since 1970."""
+def _date_of_digits(digits: str, order: str) -> int | None:
+    """Return a date of digits alone: 20240131, 240131, days of a spreadsheet, or (milli)seconds since 1970; else None."""
     if len(digits) in (10, 13):
         return int(digits) * (1_000_000 if len(digits) == 10 else 1_000)
     if len(digits) == 5:
@@ -126,7 +126,7 @@ def _counted(digits: str, order: str) -> int | None:
 
 
 def parse_time(text: str) -> float | None:
-    """Seconds since midnight, or that something took; None where the string is no time.
+    """Return seconds since midnight, or of a duration; None if the string is neither.
 
     >>> parse_time("9:45 pm"), parse_time("36:15"), parse_time("2h 30m"), parse_time("9:75")
     (78300.0, 130500.0, 9000.0, None)
@@ -136,10 +136,10 @@ def parse_time(text: str) -> float | None:
 
 
 def _time_of_day(text: str) -> float | None:
-    found = _CLOCK.fullmatch(text)
-    if not found or int(found["hour"]) > 24 or int(found["minute"]) > 59 or int(found["second"] or 0) > 60:
+    match = _CLOCK.fullmatch(text)
+    if not match or int(match["hour"]) > 24 or int(match["minute"]) > 59 or int(match["second"] or 0) > 60:
         return None
-    return _seconds(found, False) / 1e6
+    return _seconds(match, False) / 1e6
 
 
 def _span(text: str) -> float | None:
@@ -151,7 +151,7 @@ def _span(text: str) -> float | None:
 
 
 def _matches(text: str) -> list[tuple[str, re.Match]]:
-    return [(style, found) for style, pattern in _PATTERNS if (found := pattern.fullmatch(text))]
+    return [(style, match) for style, pattern in _PATTERNS if (match := pattern.fullmatch(text))]
 
 
 def _date(parts: dict[str, str | None], order: str) -> date | None:
@@ -177,7 +177,7 @@ def _month_and_day(parts: dict[str, str | None], order: str) -> tuple[int, int]:
 
 
 def _seconds(found: re.Match, to_utc: bool) -> int:
-    """The time of day in microseconds; of a zone, that of Greenwich."""
+    """Return the time of day in microseconds, converted from its zone if `to_utc`."""
     hour = int(found["hour"])
     half = (found["half"] or "").lower().replace(".", "")
     hour = hour % 12 + 12 if half == "pm" else hour % 12 if half == "am" else hour

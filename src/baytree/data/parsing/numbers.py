@@ -1,9 +1,8 @@
-"""One string as a number: which marks it has, what stands around it, and what it is worth.
+"""Parse one string as a number: decimal and thousands marks, sign, unit, currency and scale; conversion of units.
 
-Marks decide for themselves wherever they can: `1.234,5` and `1,234.5` leave no doubt. Only one mark before exactly three
-digits (`1,234`) may be either; then the column decides, by the decimal mark that is given.
-
-Units of measurement that can be brought to one another: those of a column that mixes `5 kg` and `5000 g`.
+Most strings determine their marks: `1,234.5` and `1.234,5` are unambiguous. A single mark before exactly three digits
+(`1,234`) may be either; then the `decimal` mark inferred from the column decides. Units of one dimension (`5 kg`, `5000 g`)
+are converted to each other.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _NUMBER = Pattern(
     rf"(?P<close>\)?)(?P<last>[{_MINUS}]?)"
 )
 
-_STYLES = (  # the digits alone, ascending in what they leave open
+_STYLES = (  # patterns of the digits alone; the first that matches determines the style
     ("whole", Pattern(r"\d+")),
     ("dots", Pattern(r"[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+")),
     (
@@ -42,7 +41,7 @@ _STYLES = (  # the digits alone, ascending in what they leave open
     ("quotes comma", Pattern(r"[1-9]\d{0,2}(?:['’`´]\d{3})+,\d+")),
 )
 
-BY_COMMA = frozenset(("comma", "dots", "spaces comma", "quotes comma"))  # the decimal mark is a comma, for sure
+BY_COMMA = frozenset(("comma", "dots", "spaces comma", "quotes comma"))  # styles with an unambiguous decimal comma
 
 BY_DOT = frozenset(("dot", "commas", "spaces dot"))
 
@@ -52,64 +51,64 @@ OPEN = {"dot3": ".", "comma3": ","}
 
 _UNIT = Pattern(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
 
-_NO_CENTS = Pattern(r"[.,](?:[-–—]{1,2})$")  # 15,- is 15
+_NO_CENTS = Pattern(r"[.,](?:[-–—]{1,2})$")  # `15,-` means 15
 
 _FOOTNOTES = "*†‡§"
 
-_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # 1st is a rank by name
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # `1st` is a rank, not a number with a unit
 
-_LONG_CODE = 16  # digits from which a whole number is a name
+_LONG_CODE = 16  # min digits of a whole number that is an identifier
 
 
 class Numeral(NamedTuple):
-    """What a string is beside its digits."""
+    """Properties of a numeric string besides its digits."""
 
-    style: str  # of _STYLES, or "code" where it is digits that are no amount
-    unit: str  # what stands around it, in small letters; a sign of bounds, percent or money included
-    scale: str = ""  # a word such as k or Mio
+    style: str  # key of _STYLES, or "code" for digits that are not a quantity
+    unit: str  # text around it, lower-cased, including signs of bounds, percent and currency
+    scale: str = ""  # a multiplier such as k or Mio
     is_accounting: bool = False  # negative by parentheses or a sign at the end
-    has_sign: bool = False  # a plus
-    is_marked: bool = False  # by a star or a dagger, as of a footnote
+    has_sign: bool = False  # a plus sign
+    is_marked: bool = False  # a footnote mark such as a star or dagger
 
 
 def numeral(text: str) -> Numeral | None:
-    """What the string is, if it is a number at all.
+    """Return the numeral of the string, or None if it is not a number.
 
     >>> numeral("$1,234.50")[:2], numeral("12 kg").unit, numeral("(1.5)").is_accounting, numeral("007").style, numeral("A1")
     (('commas', '$'), 'kg', True, 'code', None)
     """
-    found = _NUMBER.fullmatch(_NO_CENTS.sub("", text))
-    if found is None or bool(found["open"]) != bool(found["close"]):
+    match = _NUMBER.fullmatch(_NO_CENTS.sub("", text))
+    if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    digits = found["digits"].strip(BLANK)
+    digits = match["digits"].strip(BLANK)
     style = next((name for name, pattern in _STYLES if pattern.fullmatch(digits)), "")
-    after = found["after"].strip()
+    after = match["after"].strip()
     bare = after.rstrip(_FOOTNOTES).rstrip()
-    around = _around(found["before"].strip(), bare, found["gap"] or digits != found["digits"])
-    if not style or around is None or (found["power"] and style in GROUPED):
+    around = _around(match["before"].strip(), bare, match["gap"] or digits != match["digits"])
+    if not style or around is None or (match["power"] and style in GROUPED):
         return None
-    is_bare = not found["before"] and not found["after"]
-    if style == "whole" and is_bare and not found["power"] and _is_code(digits, found["sign"] or found["inner"]):
+    is_bare = not match["before"] and not match["after"]
+    if style == "whole" and is_bare and not match["power"] and _is_code(digits, match["sign"] or match["inner"]):
         style = "code"
-    negative = bool(found["open"]) or bool(found["last"])
-    return Numeral(style, *around, negative, "+" in found["sign"] + found["inner"], bare != after)
+    negative = bool(match["open"]) or bool(match["last"])
+    return Numeral(style, *around, negative, "+" in match["sign"] + match["inner"], bare != after)
 
 
 def value(text: str, decimal: str) -> float:
-    """What a numeral is worth; `decimal` is the mark where the string leaves it open.
+    """Return the value of a numeral; `decimal` is the decimal mark if the string is ambiguous.
 
     >>> value("1,234", "."), value("1,234", ","), value("(1 234,5 €)", "."), value("3.5k", ".")
     (1234.0, 1.234, -1234.5, 3500.0)
     """
-    found = _NUMBER.fullmatch(_NO_CENTS.sub("", text))
-    if found is None:
+    match = _NUMBER.fullmatch(_NO_CENTS.sub("", text))
+    if match is None:
         raise ValueError(text)
-    digits = found["digits"].strip(BLANK)
+    digits = match["digits"].strip(BLANK)
     style = next(name for name, pattern in _STYLES if pattern.fullmatch(digits))
     mark = "," if style in BY_COMMA else "." if style not in OPEN else decimal
     plain = "".join("." if c == mark else c for c in digits if c.isdigit() or c == mark)
-    is_negative = bool(found["open"] or found["last"]) != any(c in _MINUS for c in found["sign"] + found["inner"] if c)
-    size = float(plain + (found["power"] or "")) * SCALES.get(_scale(found["after"].strip()), 1.0)
+    is_negative = bool(match["open"] or match["last"]) != any(c in _MINUS for c in match["sign"] + match["inner"] if c)
+    size = float(plain + (match["power"] or "")) * SCALES.get(_scale(match["after"].strip()), 1.0)
     return -size if is_negative else size
 
 
@@ -118,7 +117,7 @@ def _is_code(digits: str, sign: str) -> bool:
 
 
 def _around(before: str, after: str, is_apart: object) -> tuple[str, str] | None:
-    """The unit and the scale of what stands around the digits; None where it cannot be a unit."""
+    """Return unit and scale of the text around the digits; None if it cannot be a unit."""
     if after.casefold() in _ORDINALS and not before:
         return None
     scale = _scale(after)
@@ -132,12 +131,12 @@ def _around(before: str, after: str, is_apart: object) -> tuple[str, str] | None
 
 
 def _scale(after: str) -> str:
-    """The word for thousands or millions with which what follows the digits begins."""
+    """Return the multiplier (thousands, millions …) at the start of the text after the digits, or ""."""
     word = re.match(r"[A-Za-z]+\.?", after)
     return word[0] if word and word[0] in SCALES else ""
 
 
-_DEGREES = {"°c": (1.0, 0.0), "°f": (5 / 9, -160 / 9)}  # in degrees Celsius: a factor and an offset
+_DEGREES = {"°c": (1.0, 0.0), "°f": (5 / 9, -160 / 9)}  # factor and offset to degrees Celsius
 
 _LINEAR: tuple[Mapping[str, float], ...] = (
     {"µg": 1e-6, "mg": 1e-3, "g": 1.0, "gram": 1.0, "kg": 1e3, "kilo": 1e3, "lb": 453.59237, "pound": 453.59237,
@@ -153,11 +152,11 @@ _LINEAR: tuple[Mapping[str, float], ...] = (
 
 _FAMILIES = (*({unit: (factor, 0.0) for unit, factor in family.items()} for family in _LINEAR), _DEGREES)
 
-NONE = "1"  # the unit of numbers without one, where another would be a typing error
+NONE = "1"  # unit of a unitless column in which a unit would be a typing error
 
 
 def is_known(unit: str) -> bool:
-    """Whether this is a unit of measurement, money or a share.
+    """Return whether this is a known unit, a currency or a sign such as %.
 
     >>> is_known("kg"), is_known("€"), is_known("o")
     (True, True, False)
@@ -166,7 +165,7 @@ def is_known(unit: str) -> bool:
 
 
 def can_be_compared(units: Collection[str]) -> bool:
-    """Whether numbers in these units can be brought to one of them.
+    """Return whether the units have one dimension, so that numbers can be converted.
 
     >>> can_be_compared(["kg", "g"]), can_be_compared(["kg", "cm"])
     (True, False)
@@ -175,7 +174,7 @@ def can_be_compared(units: Collection[str]) -> bool:
 
 
 def convert_unit(value: float, unit: str, wanted: str) -> float | None:
-    """A number of one unit in another; None where there is no way from one to the other.
+    """Convert a number to another unit; None if the units differ in dimension.
 
     >>> convert_unit(5000, "g", "kg"), round(convert_unit(212, "°f", "°c"), 9), convert_unit(1, "g", "m")
     (5.0, 100.0, None)

@@ -1,4 +1,4 @@
-"""How the strings of a column are read: a value that travels in the schema, and the reading itself."""
+"""String format of a column, stored in its schema, and the parsing of strings by it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from baytree.data.parsing.vocabulary import BOUNDS, MISSING_TOKENS, NO, NUMERIC_
 
 
 class StringFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the strings of a column are read.
+    """How the strings of a column are parsed.
 
     Parameters
     ----------
     kind : {'number', 'date', 'clock', 'truth'}
-        What they are read as: numbers, dates, times of day, or yes and no in any spelling.
+        Type of value: numbers, dates, times of day, or yes and no in any spelling.
     decimal : {'.', ','}, default='.'
-        The decimal mark of numbers that leave it open, such as `1,234`.
+        Decimal mark of ambiguous numbers, such as `1,234`.
     order : {'dmy', 'mdy'}, default='dmy'
-        The order of day and month where a date leaves it open.
+        Order of day and month in ambiguous dates.
     part : {'', 'year', 'month', 'weekday'}, default=''
-        The part of a date that the column holds instead of the date.
+        Part of the date that the column holds instead of the date.
     source : str, default=''
-        The column that the part is taken from.
+        Column of the date from which the part is taken.
     unit : str, default=''
-        The unit that numbers of a column with several are brought to.
+        Unit to which numbers of a column with several units are converted.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class StringFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def numbers(strings: Sequence[str], form: StringFormat) -> np.ndarray:
-    """Each string as a number: NaN where it is a word for no value, or cannot be read (see `unparsed`)."""
+    """Parse the strings: float64 [n_strings], NaN for missing tokens and strings that do not parse (see `unparsed`)."""
     if form.kind == "date":
         moments = [dates.parse_date(text.strip(), form.order) for text in strings]
         return np.array([np.nan if found is None else found for found in moments], float)
@@ -58,24 +58,24 @@ def numbers(strings: Sequence[str], form: StringFormat) -> np.ndarray:
 
 
 def unparsed(strings: Sequence[str], read: np.ndarray) -> list[str]:
-    """The strings that were not read though they are no word for a missing value."""
-    lost = np.flatnonzero(np.isnan(read)).tolist()
-    return [strings[k] for k in lost if not is_missing(strings[k])]
+    """Return the strings that did not parse (NaN in `read`) and are not missing tokens."""
+    failed = np.flatnonzero(np.isnan(read)).tolist()
+    return [strings[k] for k in failed if not is_missing(strings[k])]
 
 
 def is_missing(text: str) -> bool:
-    """Whether a string among numbers or dates is a word for no value."""
+    """Return whether a string of a numeric or date column is a missing token."""
     word = plain(text)
     return word in MISSING_TOKENS or word in NUMERIC_MISSING_TOKENS
 
 
 def normalize_booleans(strings: Sequence[str]) -> list[str]:
-    """Yes and no in one spelling; any other string as it is."""
+    """Return the strings with every spelling of yes and no as "yes" and "no"; others unchanged."""
     return ["yes" if plain(text) in YES else "no" if plain(text) in NO else text for text in strings]
 
 
 def is_missing_token(text: str) -> bool:
-    """Whether a string is a word for no value, whatever its column holds."""
+    """Return whether a string is a missing token in every column."""
     return len(text) <= 24 and plain(text) in MISSING_TOKENS
 
 

@@ -1,6 +1,6 @@
-"""Words that mean something in a table whatever its columns are: missing values, yes and no, months, names of ids.
+"""Words with a fixed meaning in tables: missing tokens, booleans, currencies, months, typical names of identifier columns.
 
-Regular expressions that are compiled when they are first asked: who loads a model to answer a row needs few of them.
+Regular expressions are compiled on first use, because loading a model for prediction needs few of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 
 class Pattern:
-    """As `re.compile` gives it, later; each way to ask is kept, so that asking again costs no more.
+    """Regular expression compiled on first use; bound methods are cached, so that repeated calls cost nothing extra.
 
     >>> Pattern(r"a+").fullmatch("aa").group()
     'aa'
@@ -42,7 +42,7 @@ def _listed(text: str) -> frozenset[str]:
     return frozenset(word for line in text.split("\n") for word in line.strip().split(" | ") if word)
 
 
-# no value, in any column
+# missing in any column
 MISSING_TOKENS = frozenset(("", "\\n")) | _listed(
     """
     ? | na | n/a | n.a. | n.a | #n/a | #na | #nv | nan | -nan | <na> | null | nil | nat | (null)
@@ -50,7 +50,7 @@ MISSING_TOKENS = frozenset(("", "\\n")) | _listed(
     """
 )
 
-# no value among numbers and dates; elsewhere possibly a level like any other
+# missing in numeric and date columns; possibly a level in others
 NUMERIC_MISSING_TOKENS = _listed(
     """
     - | -- | --- | – | — | . | .. | ... | … | * | / | // | xx | xxx | none | unknown | unk | unknwn | missing
@@ -116,12 +116,12 @@ _NO_ID = Pattern(
 
 @cache
 def plain(text: str) -> str:
-    """A word without its case and the blanks around it, any blanks inside as one, accents as parts of their letters."""
+    """Return a word case-folded, with blanks stripped and collapsed, and in Unicode normal form C."""
     return " ".join(text.split()).casefold() if text.isascii() else normalize("NFC", " ".join(text.split()).casefold())
 
 
 def is_id_name(name: str) -> bool:
-    """Whether a column of this name is meant to tell rows apart.
+    """Return whether a column name is typical of row identifiers.
 
     >>> is_id_name("PassengerId"), is_id_name("order_id"), is_id_name("idea")
     (True, True, False)
@@ -130,7 +130,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_code_name(name: str) -> bool:
-    """Whether a column of this name holds codes, though they may be written as numbers.
+    """Return whether a column name is typical of codes, which may be written as numbers.
 
     >>> is_code_name("zip"), is_code_name("phone_number"), is_code_name("area")
     (True, True, False)
@@ -139,7 +139,7 @@ def is_code_name(name: str) -> bool:
 
 
 def is_moment_name(name: str) -> bool:
-    """Whether a column of this name holds dates or times.
+    """Return whether a column name is typical of dates or times.
 
     >>> is_moment_name("created_at"), is_moment_name("order date"), is_moment_name("weight")
     (True, True, False)
@@ -148,5 +148,5 @@ def is_moment_name(name: str) -> bool:
 
 
 def is_measure_name(name: str) -> bool:
-    """Whether a column of this name may well count upwards by one and yet be a measurement: a year, a time, an `x1`."""
+    """Return whether a column of this name may be a measurement although it counts up by one: a year, a time, an `x1`."""
     return bool(_NO_ID.search(name.lower()))

@@ -1,1 +1,1 @@
-"""Data/schema/__init__.py."""
+"""Schema of a table: columns, target, and the notes on how the table was read."""

@@ -1,4 +1,4 @@
-"""What a column is: its kind, its levels in the order of their codes, and how its strings are read."""
+"""Column of a schema: its kind, its levels in code order, its unit, and how its strings are parsed."""
 
 from __future__ import annotations
 
@@ -31,35 +31,34 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
+# category, rank, word or class as given; other hashables work too, but cannot be saved to a file
 Level = str | int | float | bool
-
-"""A category, rank, word or class as the user wrote it. Other hashables work too, but cannot be saved to a file."""
 
 
 class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a text column becomes counts: the options of its bag of words.
+    """Options of the bag of words of a text column.
 
-    Linear models always weigh words by tf-idf. Naive Bayes does so on demand, and then keeps the bags of its documents,
-    since their lengths change with every document that is learnt.
+    Linear models always weight words by tf-idf. Naive Bayes does so on request, and then stores the bags of its documents,
+    since their lengths change with every document that is added.
 
     Parameters
     ----------
     ngrams : tuple of two int, default=(1, 1)
-        The least and the largest number of words in a row that count as one token.
+        Smallest and largest number of consecutive words that form a token.
     min_df : int or float, default=1
-        Tokens of fewer documents are left out; an int counts documents, a float is their share.
+        Minimum document frequency of a token: a number of documents (int) or a proportion (float).
     max_df : int or float, default=1.0
-        Tokens of more documents are left out.
+        Maximum document frequency of a token: a number of documents (int) or a proportion (float).
     stop_words : tuple of str, 'english' or None, default=None
-        Words that do not count.
+        Words to ignore.
     tfidf : bool, default=False
-        Whether counts are weighed by log((1 + n) / (1 + documents with the word)) + 1.
+        Whether counts are weighted by log((1 + n) / (1 + documents with the word)) + 1.
     norm : {'l2', None}, default='l2'
-        Whether each document is brought to length 1 under tf-idf.
+        Whether each document is scaled to Euclidean length 1 under tf-idf.
     lowercase : bool, default=True
-        Whether letters are made small first.
+        Whether documents are lower-cased first.
     hashing : int, optional
-        The number of places that tokens share by their hash, instead of a vocabulary.
+        Number of buckets of the hashing trick, used instead of a vocabulary.
 
     Examples
     --------
@@ -69,7 +68,7 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """
 
     ngrams: tuple[int, int] = (1, 1)
-    min_df: int | float = 1  # an int counts documents, a float is their share
+    min_df: int | float = 1  # int: number of documents, float: proportion
     max_df: int | float = 1.0
     stop_words: tuple[str, ...] | Literal["english"] | None = None
     tfidf: bool = False
@@ -79,25 +78,25 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """A named column: its kind, and its levels in code order.
+    """Named column of a schema: its kind, and its levels in code order.
 
     Parameters
     ----------
     name : str
-        The name of the column.
+        Name of the column.
     kind : Kind
         What its values mean.
     levels : tuple, default=()
-        Categories, ranks or vocabulary, in the order of their codes.
+        Categories, ranks or vocabulary, in code order.
     declared : bool, default=False
-        Whether the levels were given (a categorical dtype, `schema=`), not collected from the rows: declared levels keep
-        their order when tables are joined, collected ones are kept sorted.
+        Whether the levels were given (a categorical dtype, `schema=`) rather than collected from rows: declared levels keep
+        their order when schemas are merged, collected ones are sorted.
     unit : str, optional
-        The unit of a date, as numpy calls it; `clock` for seconds since midnight.
+        NumPy unit of a date; `clock` for seconds since midnight.
     text : Text, optional
-        How a text column is read.
-    form : Form, optional
-        How strings are read where the column is no column of words: numbers with marks and units, dates, yes and no.
+        Options of a text column.
+    form : StringFormat, optional
+        How strings are parsed: numbers with marks and units, dates, yes and no.
 
     Examples
     --------
@@ -116,25 +115,25 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @property
     def source(self) -> str:
-        """The name of the column of the table that this one is read from."""
+        """Name of the given column from which this one is computed."""
         return self.name if self.form is None or not self.form.source else self.form.source
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """The code of each level."""
+        """Code of each level."""
         return {level: code for code, level in enumerate(self.levels)}
 
     @cached_property
     def is_boolean(self) -> bool:
-        """Whether the levels are true and false, or yes and no in several spellings: any spelling of them is then read."""
+        """Whether the levels are true and false, or yes and no in several spellings; any spelling is then accepted."""
         if self.kind is not Kind.NOMINAL or not self.levels:
             return False
-        looks = [normalize_booleans([str(level)])[0] for level in self.levels]
+        spellings = [normalize_booleans([str(level)])[0] for level in self.levels]
         is_truth = self.form is not None and self.form.kind == "truth"
-        return len(set(looks)) == len(looks) and (is_truth or all(map(_is_true_or_false, self.levels)))
+        return len(set(spellings)) == len(spellings) and (is_truth or all(map(_is_true_or_false, self.levels)))
 
     def show(self, value: float | int) -> str:
-        """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.
+        """Return the value as text: level name, date or short number; `missing` for a missing value.
 
         Examples
         --------
@@ -149,7 +148,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return _moment(value, self.unit) if self.unit and np.isfinite(value) else f"{value:.6g}"
 
     def show_mean(self, value: float, spread: float) -> str:
-        """A mean with no more of its time than the spread about it makes worth saying.
+        """Return a mean as text; a time is rounded down to a precision that suits the standard deviation `spread`.
 
         Examples
         --------
@@ -165,7 +164,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return self.show(step * np.floor(value / step) if step > 1 else value)
 
     def show_distance(self, value: float) -> str:
-        """A distance between two values in words: days for dates, else a short number.
+        """Return a difference between two values as text: in days for dates, else a short number.
 
         Examples
         --------
@@ -180,7 +179,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return f"{value * days:.3g} days"
 
     def union(self, other: Column) -> Column:
-        """The column that knows the levels of both: sorted, unless their order was declared."""
+        """Return the column with the levels of both, sorted unless declared; raise a ValueError if kinds differ."""
         if self == other:
             return self
         if self.kind is not other.kind or (self.unit is None) != (other.unit is None):
@@ -203,7 +202,7 @@ def _is_true_or_false(level: Any) -> bool:
 
 
 def sorted_levels(levels: Iterable) -> tuple:
-    """Levels in an order that depends on nothing but themselves: numbers first, then strings, then all others."""
+    """Return levels in an order that only depends on them: numbers first, then strings, then others."""
     try:
         return tuple(sorted(levels))
     except TypeError:
@@ -219,29 +218,29 @@ def _sort_key(level: Any) -> tuple[int, Any, str]:
 
 
 def level_map(old: Sequence, new: Sequence) -> np.ndarray:
-    """For each new level its old code, −1 where it is new."""
-    place = {level: code for code, level in enumerate(old)}
-    return np.array([place.get(level, -1) for level in new], np.int64)
+    """Return for each new level its old code, −1 if it is new: int64 [n_new]."""
+    code_of = {level: code for code, level in enumerate(old)}
+    return np.array([code_of.get(level, -1) for level in new], np.int64)
 
 
 def _joined_ranks(name: str, ranks: tuple, others: tuple, new: tuple) -> tuple:
-    """The longer order, where it contains the shorter one."""
+    """Return the longer order if it contains the shorter one; else raise a ValueError."""
     if set(others) >= set(ranks) and tuple(level for level in others if level in set(ranks)) == ranks:
         return others
     raise ValueError(
-        f"column {name!r}: the place of {new[0]!r} among {list(ranks)} is not known; declare all levels in order"
+        f"column {name!r}: the rank of {new[0]!r} among {list(ranks)} is not known; declare all levels in order"
     )
 
 
 def _moment(value: float, unit: str) -> str:
-    """A date, with its time where it has one, or a time of day."""
+    """Format a date, with its time if it has one, or a time of day."""
     if unit == "clock":
         return _clock(value)
     return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{unit}]")))
 
 
 def _clock(seconds: float) -> str:
-    """A time of day or a duration, without seconds where there are none."""
+    """Format a time of day or a duration, without zero seconds."""
     if seconds < 0:
         return f"-{_clock(-seconds)}"
     minutes, second = divmod(round(float(seconds), 6), 60)

@@ -1,30 +1,31 @@
-"""What a person should be told about how a table was read: one record for each thing that was done."""
+"""Note: record of one decision or observation when a table was read, shown to the user."""
 
 from __future__ import annotations
 
 import msgspec
 
-_OF_COLUMNS = ("nominal", "numeric", "date", "text", "keep", "drop")  # what `schema=` and an option of the same name declare
+# declarations in `schema=`, each also a command-line option
+_SCHEMA_OPTIONS = ("nominal", "numeric", "date", "text", "keep", "drop")
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that was done with a table, or seen in it: where, what, how often, and what changes it.
+    """One decision or observation when a table was read: where, what, how many cells, and how to change it.
 
     Parameters
     ----------
     column : str
-        The column; empty where it is about the whole table.
+        Name of the column; empty for a note on the whole table.
     done : str
-        What was done or seen.
+        What was done or observed.
     cells : int, default=0
-        How many cells it concerns.
+        Number of cells concerned.
     option : str, default=''
-        What changes it: the name of an option of the command line, and of a declaration in `schema=` or a parameter of
+        How to change it: the name of a command-line option that is also a declaration in `schema=` or a parameter of
         `bt.read`.
     value : str, default=''
-        What to give the option where that is not the column.
+        Value for the option, if that is not the column.
     is_doubtful : bool, default=False
-        Whether a person might have decided otherwise; then it is also a warning.
+        Whether a user might decide otherwise; the note is then also issued as a warning.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _remedy(self) -> str:
         if not self.option:
             return ""
-        if self.option in _OF_COLUMNS:
+        if self.option in _SCHEMA_OPTIONS:
             return f"; to change it, declare schema={{{self.column!r}: {(self.value or self.option)!r}}}"
         value = self.value if self.option == "header" else repr(self.value)
         return f"; to change it, {'give' if self.option == 'task' else 'read with'} {self.option}={value}"

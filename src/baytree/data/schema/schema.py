@@ -1,7 +1,4 @@
-"""What a table is: columns of a kind, their levels, and the target, as a value that can be joined, shown and stored.
-
-A schema as a table that a person can check.
-"""
+"""Schema of a table: its columns, target and notes, as a value that can be merged, printed and stored."""
 
 from __future__ import annotations
 
@@ -21,10 +18,10 @@ __all__ = ["Column", "Kind", "Level", "Schema", "SchemaLike", "Target", "Text", 
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The column to be predicted: its classes in code order, or None where it is a number.
+    """Column to predict: its classes in code order, or None for a numeric target.
 
-    `dtype` is the numpy dtype in which the classes came and go back. `order` has all levels where they were declared, also
-    those that do not occur: the classes keep that order, whichever of them come first.
+    `dtype` is the NumPy dtype of the given classes, in which predictions are returned. `order` holds all declared levels,
+    also those that do not occur: classes keep this order, whichever of them come first.
     """
 
     name: str
@@ -34,7 +31,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: tuple[Any, ...] = ()
 
     def union(self, other: Target) -> Target:
-        """The target that knows the classes of both: in their declared order, else sorted."""
+        """Return the target with the classes of both, in declared order or sorted."""
         if self.classes == other.classes or other.classes is None or self.classes is None:
             return self
         known = set(self.classes)
@@ -50,22 +47,22 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """The columns in order and the target. Prints as a table that a person can check.
+    """Columns in order, and the target. Prints as a table.
 
     Parameters
     ----------
     columns : tuple of Column
-        The columns that are learnt from.
+        Columns used by the model.
     target : Target
-        The column to be predicted; without a name where none is known yet.
+        Column to predict; its name is empty if not yet known.
     inputs : tuple of str
-        The names of all columns that were given, in order, also of those that are left out.
+        Names of all given columns, in order, including those that are left out.
     is_named : bool, default=True
-        False where the rows came as an array: columns then go by their position.
+        False if the rows were an array: columns are then matched by position.
     notes : tuple of Note, default=()
-        What a person should be told about how the table was read.
+        Notes on how the table was read.
     numbers_left_out : tuple of str, default=()
-        The inputs of numbers that are not learnt from.
+        Numeric inputs that are left out.
 
     Examples
     --------
@@ -78,20 +75,20 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     """
 
     columns: tuple[Column, ...]
-    target: Target = Target("")  # without a name where no target is known yet
-    inputs: tuple[str, ...] = ()  # every column that was given, in order, also those that only identify rows
-    is_named: bool = True  # False where the rows came as an array: columns go by position
+    target: Target = Target("")  # name is empty if the target is not yet known
+    inputs: tuple[str, ...] = ()  # every given column, in order, including identifiers
+    is_named: bool = True  # False if the rows were an array: columns are matched by position
     notes: tuple[Note, ...] = ()
     numbers_left_out: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """Names of the columns, in order."""
         return tuple([column.name for column in self.columns])
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """The classes of the target in code order; none where it is a number."""
+        """Classes of the target in code order; empty for a numeric target."""
         return self.target.classes or ()
 
     @cached_property
@@ -100,47 +97,47 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """For each column the name of the given one that it is read from."""
+        """For each column, the name of the given column from which it is computed."""
         return tuple(column.source for column in self.columns)
 
     @cached_property
     def is_numbers(self) -> bool:
-        """Whether there are columns, and all of them numbers or dates."""
+        """Whether there are columns and all are numbers or dates."""
         return {column.kind for column in self.columns} == {Kind.NUMERIC}
 
     @cached_property
     def is_plain_numbers(self) -> bool:
-        """Whether all columns are numbers that are taken as they come."""
+        """Whether all columns are numeric without unit or string format."""
         return all(c.kind is Kind.NUMERIC and c.unit is None and c.form is None for c in self.columns)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The columns that were given but are not learnt from: they only identify rows, or were dropped."""
-        kept = {column.source for column in self.columns}
-        return tuple(name for name in self.inputs if name not in kept)
+        """Given columns that are not used: identifiers or dropped columns."""
+        used = {column.source for column in self.columns}
+        return tuple(name for name in self.inputs if name not in used)
 
     def per_input(self, values: np.ndarray, combine: np.ufunc = np.add) -> np.ndarray:
-        """Numbers of the columns as numbers of the inputs: [n_columns] → [n_inputs], 0 for inputs that are left out.
+        """Aggregate values of columns to inputs: [n_columns] → [n_inputs], 0 for inputs that are left out.
 
-        The numbers of columns that are parts of one input, as the year and month of a date, are combined.
+        Values of columns that are parts of one input, such as year and month of a date, are combined with `combine`.
         """
-        place = {name: i for i, name in enumerate(self.inputs)}
-        found = np.zeros(len(self.inputs))
-        combine.at(found, [place[source] for source in self.sources], values)
-        return found
+        index_of = {name: i for i, name in enumerate(self.inputs)}
+        result = np.zeros(len(self.inputs))
+        combine.at(result, [index_of[source] for source in self.sources], values)
+        return result
 
     def with_numbers_left_out(self, coef: np.ndarray, column: np.ndarray, axis: int = -1) -> np.ndarray:
-        """Coefficients of features with a 0 in the place of each input of numbers that is left out.
+        """Return coefficients of features with a 0 inserted for each numeric input that is left out.
 
         `column` [n_features] is the column of each feature; features are in the order of columns.
         """
-        place = {name: i for i, name in enumerate(self.inputs)}
-        inputs = np.array([place[source] for source in self.sources], np.int64)[column]
-        before = np.searchsorted(inputs, [place[name] for name in self.numbers_left_out])
+        index_of = {name: i for i, name in enumerate(self.inputs)}
+        inputs = np.array([index_of[source] for source in self.sources], np.int64)[column]
+        before = np.searchsorted(inputs, [index_of[name] for name in self.numbers_left_out])
         return np.insert(coef, before, 0.0, axis=axis) if len(before) else coef
 
     def union(self, other: Schema) -> Schema:
-        """The schema that knows the levels and classes of both; a column must be of one kind in both."""
+        """Return the schema with the levels and classes of both; raise a ValueError if a column differs in kind."""
         columns = tuple(column.union(other[column.name]) for column in self.columns)
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
         return msgspec.structs.replace(self, columns=columns, target=self.target.union(other.target), notes=notes)
@@ -158,11 +155,11 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return column
 
     def table(self) -> str:
-        """The columns, their kinds and levels, without the notes."""
+        """Return the columns, their kinds and levels as text, without the notes."""
         return schema_text(self)
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import table  # only a notebook asks for it
+        from baytree.display.results import table  # imported here: only notebooks need it
 
         (header, *rows), of = schema_rows(self), f" for {self.target.name}" if self.target.name else ""
         return table(f"{len(self.columns)} columns{of}", header, rows)
@@ -171,7 +168,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return "\n".join([schema_text(self), *(f"- {note}" for note in self.notes)])
 
 
-SchemaLike = Mapping[str, Any] | Schema | None  # what a user declares of columns, by name
+SchemaLike = Mapping[str, Any] | Schema | None  # declarations of columns by name, or a Schema
 
 
 def _common_dtype(left: str, right: str) -> str:
@@ -180,41 +177,41 @@ def _common_dtype(left: str, right: str) -> str:
     return np.result_type(np.dtype(left), np.dtype(right)).str
 
 
-_WIDTH = 80  # characters of a line
+_WIDTH = 80  # characters per line
 
-_SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # characters of a name at most, of levels at least
+_SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # max characters of a name, min characters of levels
 
 
 def schema_text(schema: Schema) -> str:
-    """The columns, their kinds and levels, without the notes."""
+    """Return the columns, their kinds and levels as text, without the notes."""
     return ruled(in_columns(schema_rows(schema), "<"))
 
 
 def schema_rows(schema: Schema) -> list[tuple[str, str, str]]:
-    """The header, and a row for each column."""
+    """Return the header and one row (column, kind, levels) per column."""
     named = {name: _shortened(name) for name in (*schema.inputs, *schema.names, schema.target.name)}
-    room = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
+    width = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
     listed = [("column", "kind", "levels")]
-    listed += [(named[c.name], c.kind.value, _levels_in_words(c, room)) for c in schema.columns]
-    listed += [(named[name], "left out", _why(schema, name)) for name in schema.left_out]
+    listed += [(named[c.name], c.kind.value, _levels_text(c, width)) for c in schema.columns]
+    listed += [(named[name], "left out", _left_out_reason(schema, name)) for name in schema.left_out]
     if schema.target.name:
         classes = schema.target.classes
-        listed.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
+        listed.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, width)))
     return listed
 
 
-def _why(schema: Schema, name: str) -> str:
-    """Why a column is left out: the first of its notes that says so."""
-    said = (note.done for note in schema.notes if note.column == name and "left out" in note.done)
-    words = re.sub("^is left out[:,] ", "", next(said, "only identifies rows"))
-    return re.sub(", such as .*", "", words.removesuffix(", so it only identifies rows"))
+def _left_out_reason(schema: Schema, name: str) -> str:
+    """Return why a column is left out: from its first note that says so."""
+    reasons = (note.done for note in schema.notes if note.column == name and "left out" in note.done)
+    reason = re.sub("^is left out[:,] ", "", next(reasons, "only identifies rows"))
+    return re.sub(", such as .*", "", reason.removesuffix(", so it only identifies rows"))
 
 
 def _shortened(name: str) -> str:
     return name if len(name) <= _SHOWN_NAME else f"{name[: _SHOWN_NAME - 1]}…"
 
 
-def _levels_in_words(column: Column, room: int) -> str:
+def _levels_text(column: Column, room: int) -> str:
     if column.kind is Kind.TEXT:
         return f"{len(column.levels)} words" if column.levels else "words"
     if column.kind is Kind.NUMERIC:
@@ -223,11 +220,11 @@ def _levels_in_words(column: Column, room: int) -> str:
 
 
 def _listed(levels: Sequence[Any], room: int, separator: str = ", ") -> str:
-    """The levels, or as many of them as there is room for and the number of all."""
+    """Return as many levels as fit into `room` characters, and the number of all if some are omitted."""
     names = [str(level) for level in levels]
-    shown = separator.join(names)
-    if len(shown) <= room:
-        return shown
+    text = separator.join(names)
+    if len(text) <= room:
+        return text
     rest = f"… ({len(names):,} levels)"
-    kept = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= room or k == 0)
-    return separator.join([*names[:kept], rest])
+    n_shown = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= room or k == 0)
+    return separator.join([*names[:n_shown], rest])

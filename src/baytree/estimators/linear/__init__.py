@@ -1,1 +1,1 @@
-"""The faces of linear models."""
+"""Linear model estimators: linear and logistic regression, discriminant analysis, MARS."""

@@ -1,4 +1,7 @@
-"""The estimators of discriminant analysis."""
+"""Linear and quadratic discriminant analysis, from one mergeable statistic (class means and scatter matrices).
+
+Learners and rules are in `linear.discriminant`; this module validates parameters and reads fitted models.
+"""
 
 from __future__ import annotations
 
@@ -29,31 +32,31 @@ if TYPE_CHECKING:
 
 
 class _Discriminant(AdditiveClassifier):
-    """What both discriminant analyses share: one statistic, and the choices that turn it into a rule."""
+    """Base of both discriminant analyses: shared parameters, leave-one-out, sampling."""
 
     covariance: str
     shrinkage: float | str | None
     priors: PriorsLike
     _rule: type[DiscriminantLearner]
-    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
+    _accepts_infinite = True  # infinities are refused while reading, which saves one pass over the table
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
-        """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
+        """Exact leave-one-out class probabilities: each row by the model of all other rows, in one pass."""
         table = self._prepare_rows(X, y, sample_weight).table
         learner = self._learner(table.schema)
         if isinstance(learner, LedoitWolfLearner):
-            raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
+            raise ValueError("leave_one_out is not available with shrinkage='ledoit_wolf'; use shrinkage='oas' or a number")
         return learner.leave_one_out(LocalPartitions(table, self.n_jobs))
 
     def _typicality(self, table: Table) -> np.ndarray:
-        """The share of the rows of the nearest class, as the model expects them, that lie further away. [n_rows]"""
-        from scipy.special import chdtrc  # only who asks needs it
+        """Proportion of rows of the nearest class that the model expects further from its mean. float64 [n_rows]"""
+        from scipy.special import chdtrc  # slow import, only needed here
 
         square, rank = self.model_.squares(table)
         return chdtrc(rank, square.min(axis=1))
 
     def sample(self, n: int = 1, random_state: RandomLike = None) -> Any:
-        """n rows drawn from the model, with their classes, as a frame."""
+        """Draw n rows with their classes from the model, as a frame."""
         check_is_fitted(self, "model_")
         return sample(self.model_, self.schema_, param_validation.integer("n", n, 1), np.random.default_rng(random_state))
 
@@ -66,7 +69,7 @@ class _Discriminant(AdditiveClassifier):
 
 
 def _amount(shrinkage: float | str | None) -> np.ndarray | None:
-    """How much to shrink, [1]; None where rows say it."""
+    """Given shrinkage intensity, [1]; None if it is estimated from the rows."""
     if shrinkage is None:
         return np.zeros(1)
     if isinstance(shrinkage, str):
@@ -77,27 +80,28 @@ def _amount(shrinkage: float | str | None) -> np.ndarray | None:
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Discriminant):
-    """Linear discriminant analysis: Gaussian classes with one covariance, and the axes that keep them apart.
+    """Linear discriminant analysis: Gaussian classes with a common covariance, and the axes that separate them.
 
     Parameters
     ----------
     covariance : {"unbiased", "mle"}, default="unbiased"
-        The divisor of the pooled scatter: n − classes, or n.
+        Divisor of the pooled scatter matrix: n − n_classes, or n.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None, default=None
-        How far to move the covariance, in correlation units, towards the identity: an amount, or what Ledoit and Wolf
-        (2004) or Chen and others (2010) find best for the rows. With ``"ledoit_wolf"`` rows can be neither added nor
-        forgotten: it reads them twice.
+        Shrinkage of the covariance towards the identity, in correlation units: an intensity, or the one estimated by Ledoit
+        and Wolf (2004) or Chen and others (2010). With ``"ledoit_wolf"``, which reads the rows twice, rows can neither be
+        added nor forgotten.
     priors : dict or array, optional
-        The probabilities of the classes, by label or in the order of `classes_`, instead of their shares in training.
+        Prior probabilities of the classes, by label or in the order of `classes_`; by default their proportions in the
+        training rows.
 
     Attributes
     ----------
     scalings_ : ndarray of shape (n_features, n_axes)
-        The discriminant axes for features in original units.
+        Discriminant axes for features in original units.
     coef_ : ndarray of shape (n_classes, n_features)
-        The coefficients of the linear scores in original units.
+        Coefficients of the linear scores in original units.
     intercept_ : ndarray of shape (n_classes,)
-        The intercepts of the linear scores.
+        Intercepts of the linear scores.
 
     Examples
     --------
@@ -130,15 +134,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def scalings_(self) -> np.ndarray:
-        """The discriminant axes for features in original units. [n_features, n_axes]"""
+        """Discriminant axes for features in original units. float64 [n_features, n_axes]"""
         axes = self.model_.axes / self.model_.design.scale[:, None]
         return self.schema_.with_numbers_left_out(axes, self.model_.design.source, axis=0)
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the linear scores in original units. [n_classes, n_features]
+        """Coefficients of the linear scores in original units. float64 [n_classes, n_features]
 
-        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        A numeric column that was dropped as an identifier has the coefficient 0.
         """
         return self.schema_.with_numbers_left_out(
             self.model_.linear.in_original_units()[0], self.model_.linear.design.source
@@ -146,7 +150,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The intercepts of the linear scores. [n_classes]"""
+        """Intercepts of the linear scores. float64 [n_classes]"""
         return self.model_.linear.in_original_units()[1]
 
     @property
@@ -154,12 +158,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self.model_.axes.shape[1]
 
     def transform(self, X: FrameLike) -> np.ndarray:
-        """The rows on the discriminant axes, strongest first."""
+        """Project the rows onto the discriminant axes, strongest first. float64 [n_rows, n_axes]"""
         table = self._encoded(X)
         return self.model_.coordinates(table)
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
-        """The rows on the first two discriminant axes, coloured by class (matplotlib); a frame may hold the target."""
+        """Plot the rows on the first two discriminant axes, coloured by class (matplotlib); `X` may contain the target."""
         from baytree.rendering.plots.model_plots import plot_axes
 
         table = self._prepare_rows(X, self.schema_.target.name if y is None else y, None).table
@@ -167,21 +171,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 class QuadraticDiscriminantAnalysis(_Discriminant):
-    """Quadratic discriminant analysis: Gaussian classes with a covariance each.
+    """Quadratic discriminant analysis: Gaussian classes with separate covariances.
 
-    A class with too few rows, or with collinear columns, borrows from the covariance of all classes, and a warning says
-    so.
+    The covariance of a class with too few rows, or with collinear columns, is combined with the covariance of all classes,
+    and a warning says so.
 
     Parameters
     ----------
     covariance : {"unbiased", "mle"}, default="unbiased"
-        The divisor of each class's scatter: n − 1, or n.
+        Divisor of the scatter matrix of each class: n − 1, or n.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None, default=None
-        How far to move each covariance, in correlation units, towards the identity: an amount, or what Ledoit and Wolf
-        (2004) or Chen and others (2010) find best for the rows. With ``"ledoit_wolf"`` rows can be neither added nor
-        forgotten: it reads them twice.
+        Shrinkage of each covariance towards the identity, in correlation units: an intensity, or the one estimated by Ledoit
+        and Wolf (2004) or Chen and others (2010). With ``"ledoit_wolf"``, which reads the rows twice, rows can neither be
+        added nor forgotten.
     priors : dict or array, optional
-        The probabilities of the classes, by label or in the order of `classes_`, instead of their shares in training.
+        Prior probabilities of the classes, by label or in the order of `classes_`; by default their proportions in the
+        training rows.
 
     Examples
     --------
@@ -213,13 +218,13 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self.profile = profile
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
-        """The rows on the axes that best part the classes, ringed where the answer is wrong; a frame may hold the target."""
+        """Plot the rows on linear discriminant axes, with misclassified rows ringed; `X` may contain the target."""
         from baytree.rendering.plots.model_plots import plot_axes, ring
 
         table = self._prepare_rows(X, self.schema_.target.name if y is None else y, None).table
-        with _warnings.capture():  # the axes are only a place to stand on
+        with _warnings.capture():  # warnings about the axes do not concern this model
             linear = cast(
                 "LinearDiscriminant", LinearDiscriminantLearner().derive(scatter_of(table, pooled=True), table.schema)
             )
-        place, wrong = linear.coordinates(table), self.model_.predict(table).argmax(axis=1) != table.label
-        return ring(place, wrong, "wrong answer", plot_axes(place, table.label, table.schema.classes, ax))
+        coordinates, wrong = linear.coordinates(table), self.model_.predict(table).argmax(axis=1) != table.label
+        return ring(coordinates, wrong, "wrong answer", plot_axes(coordinates, table.label, table.schema.classes, ax))

@@ -1,6 +1,6 @@
-"""Logistic regression at one strength of the penalty.
+"""Logistic regression at a given penalty strength, and the base class of both logistic regressions.
 
-What both logistic regressions share: their common parameters, and how a fitted model is read.
+Solvers, objective and the fitted model are in `linear.logistic`; this module validates parameters and reads fitted models.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from baytree.linear.regularization_path import RegularizationPath
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
+_L1_RATIO = {"l2": 0.0, "l1": 1.0, None: 0.0}
 
 
 class LogisticClassifier(Classifier):
-    """A classifier whose model is logistic."""
+    """Base of classifiers with a logistic model: shared options, coefficients, plots."""
 
     penalty: str | None
     l1_ratio: float | None
@@ -48,13 +48,13 @@ class LogisticClassifier(Classifier):
     model_: LogisticModel
     path_: RegularizationPath
     loss_curve_: tuple[float, ...] | list[tuple[float, ...]]
-    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
+    _accepts_infinite = True  # infinities are refused while reading, which saves one pass over the table
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the features in original units. [1 or n_classes, n_features]
+        """Coefficients of the features in original units. float64 [1 or n_classes, n_features]
 
-        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        A numeric column that was dropped as an identifier has the coefficient 0.
         """
         return self.schema_.with_numbers_left_out(
             self.model_.linear.in_original_units()[0], self.model_.linear.design.source
@@ -62,39 +62,39 @@ class LogisticClassifier(Classifier):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The intercepts for features in original units. [1 or n_classes]"""
+        """Intercepts for features in original units. float64 [1 or n_classes]"""
         return self.model_.linear.in_original_units()[1]
 
     def decision_function(self, X: FrameLike) -> np.ndarray:
-        """The linear scores: of the second of two classes, else one per class."""
+        """Linear scores: [n_rows] of the second of two classes, else [n_rows, n_classes]."""
         table = self._encoded(X)
         scores = self.model_.linear.scores(table)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def coefficients(self, level: float = 0.95) -> CoefficientTable:
-        """The coefficients with odds ratios and, for an unpenalised fit, errors, z, p and intervals of this level."""
+        """Table of coefficients and odds ratios; without a penalty also standard errors, z, p and confidence intervals."""
         check_is_fitted(self, "model_")
         return self.model_.coefficients(self.schema_, level)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """The coefficients against the strength of the penalty (matplotlib)."""
+        """Plot the coefficients against the penalty strength with matplotlib."""
         from baytree.rendering.plots.model_plots import plot_path
 
         check_is_fitted(self, "path_")
         return plot_path(self.path_.lambdas, self.path_.importance, self.path_.names, ax)
 
     def plot_loss(self, ax: Axes | None = None) -> Axes:
-        """The objective after each step, as for `solver="gradient_descent"` (matplotlib)."""
+        """Plot the objective after each step with matplotlib, as for ``solver="gradient_descent"``."""
         from baytree.rendering.plots.model_plots import plot_loss
 
         check_is_fitted(self, "model_")
         return plot_loss(self.loss_curve_ if isinstance(self.loss_curve_, list) else [self.loss_curve_], ax)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
+        return hasattr(self, "model_")  # the parameter `lambda_` is named like a fitted attribute
 
     def _options(self, schema: Schema) -> LogisticOptions:
-        """What all logistic regressions let users choose."""
+        """Validated options that both logistic regressions share."""
         return LogisticOptions(
             l1_share=l1_ratio_of(self.penalty, self.l1_ratio),
             is_penalised=self.penalty is not None,
@@ -110,83 +110,87 @@ class LogisticClassifier(Classifier):
 
 
 def monotone_columns(given: object, ordinal: str, schema: Schema) -> tuple[tuple[str, int], ...]:
-    """Columns that one score must follow, each by one number: its own, or its rank."""
+    """Columns with a monotonic constraint and its sign (±1); each must enter by one number, its value or rank."""
     if given is not None and len(schema.classes) > 2:
         raise ValueError(
-            f"monotone: the {len(schema.classes)} classes of {schema.target.name!r} have a score each, and none of them "
-            "says how answers follow a column; use DecisionTreeClassifier(monotone=…), or a target of two classes"
+            f"monotone is not available for the {len(schema.classes)} classes of {schema.target.name!r}: each class has a "
+            "score of its own; use DecisionTreeClassifier(monotone=…), or a target with two classes"
         )
-    followed = param_validation.monotone(given, schema)
-    for name, _ in followed:
+    constraints = param_validation.monotone(given, schema)
+    for name, _ in constraints:
         if ordinal != "rank" and schema[name].kind is Kind.ORDINAL:
             raise ValueError(f"monotone: ordinal={ordinal!r} gives each level of {name!r} a coefficient; use ordinal='rank'")
-    return followed
+    return constraints
 
 
 def l1_ratio_of(penalty: str | None, l1_ratio: float | None) -> float:
-    """The share of |b|₁ in a penalty."""
+    """Proportion of |b|₁ in the penalty."""
     param_validation.one_of("penalty", penalty, ("l2", "l1", "elasticnet", None))
     if penalty != "elasticnet":
-        return _L1_SHARE[penalty]
+        return _L1_RATIO[penalty]
     if l1_ratio is None:
-        raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
+        raise ValueError("penalty='elasticnet' needs l1_ratio, the proportion of the l1 penalty, between 0 and 1")
     return param_validation.number("l1_ratio", l1_ratio, 0, 1)
 
 
 class LogisticRegression(LogisticClassifier):
-    """Logistic regression on a raw table: binary, multinomial or one against the rest, with l2, l1 or both.
+    """Logistic regression on a raw table: binary, multinomial or one-vs-rest, with l1, l2 or elastic-net penalty.
 
-    Minimises mean loss + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²), intercepts free. Nominal columns become one feature
-    per level but the first, gaps are filled by the mean or the commonest level and marked by a feature of their own.
+    Minimises mean loss + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²); intercepts are not penalised. Nominal columns become
+    one feature per level except the first. Missing values are replaced by the mean or the most frequent level, with a
+    missing indicator.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
-        What keeps coefficients small: the sum of their squares, that of their sizes, both, or nothing.
+        Penalty on the coefficients: sum of squares, sum of absolute values, both, or none.
     C : float, default=1.0
-        The inverse strength of the penalty, as in scikit-learn: λ = 1 / (n C) for rows that weigh n in all.
+        Inverse penalty strength as in scikit-learn: λ = 1 / (n C), where n is the total weight of the rows.
     lambda_ : float, optional
-        The strength λ itself, as in glmnet; takes the place of `C`.
+        Penalty strength λ itself, as in glmnet; replaces `C`.
     l1_ratio : float in [0, 1], optional
-        The share of |b|₁ for ``penalty="elasticnet"``.
+        Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        Three or more classes in one model, or one model per class against the rest.
+        For three or more classes: one joint model, or one model per class against the rest.
     standardize : bool, default=True
-        Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
+        Whether to penalise coefficients per standard deviation (divisor n) of their feature; fitted coefficients are in
+        original units.
     ordinal : {"rank", "dummies"}, default="rank"
-        An ordinal column as one number, its rank, or as one feature per level but the first.
+        Encode an ordinal column as one number, its rank, or as one feature per level except the first.
     missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
-        What a gap is: the mean (or the commonest level) and a mark that it was one, the mean alone, or an error.
+        How to treat missing values: replace them by the mean (or the most frequent level) and add a missing indicator,
+        replace them only, or raise an error.
     solver : {"auto", "newton", "lbfgs", "cd", "gradient_descent"}, default="auto"
-        How the optimum is found; they agree to within `tol`. ``gradient_descent`` is for teaching: see `learning_rate`
-        and `loss_curve_`.
+        Optimisation algorithm; solutions agree to within `tol`. ``gradient_descent`` is for teaching: see
+        `learning_rate` and `loss_curve_`.
     tol : float, default=1e-8
-        The largest violation of optimality, in standard units, that counts as converged.
+        Tolerance: the fit has converged if no optimality condition is violated by more than this, in standard units.
     max_iter : int, default=1000
-        The largest number of steps.
+        Maximum number of iterations.
     class_weight : dict, "balanced" or None, default=None
-        What a row of each class counts for, by label; ``"balanced"`` makes all classes weigh the same.
+        Weight of the rows of each class, by label; ``"balanced"`` gives all classes the same total weight.
     warm_start : bool, default=False
-        Whether to begin where the last fit ended.
+        Whether to start from the solution of the last fit.
     learning_rate : float, optional
-        Of ``solver="gradient_descent"``; by default one that always descends.
+        Step size of ``solver="gradient_descent"``; by default one with which the objective always decreases.
     path : int, default=0
-        How many strengths to solve on the way, from the one that keeps no column; kept as `path_`. 0 keeps none.
+        Number of penalty strengths of the regularization path `path_`, which starts at the smallest strength with all
+        coefficients zero. 0 for no path.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The coefficients of the features in original units: of the second of two classes, else of each class.
+        Coefficients of the features in original units: of the second of two classes, else of each class.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts for features in original units.
+        Intercepts for features in original units.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
-        The number of steps, of each class where each has a model of its own.
+        Number of iterations; with ``multi_class="ovr"``, of each model.
     gradient_norm_ : float
-        The largest violation of optimality by a coefficient, in standard units.
+        Largest violation of an optimality condition over all coefficients, in standard units.
     loss_curve_ : tuple of float, or list of them
-        The objective after each step; one tuple per class where each has a model of its own.
+        Objective after each iteration; with ``multi_class="ovr"``, one tuple per model.
     path_ : Path
-        The coefficients along the strengths, where `path` asks for them.
+        Coefficients along the regularization path; only with ``path`` above 0.
 
     Examples
     --------
@@ -254,5 +258,5 @@ class LogisticRegression(LogisticClassifier):
         return LogisticLearner(options, class_weight, n_path, self._start(), ConvergenceWarning)
 
     def _start(self) -> tuple[np.ndarray, ...]:
-        """Where the last fit ended, if that is where to begin."""
+        """Solution of the last fit if `warm_start` is set, else nothing."""
         return getattr(self, "_thetas", ()) if param_validation.flag("warm_start", self.warm_start) else ()

@@ -1,4 +1,4 @@
-"""Logistic regression with the strength of the penalty chosen by cross-validation."""
+"""Logistic regression with the penalty strength chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -30,61 +30,63 @@ if TYPE_CHECKING:
 
 
 class LogisticRegressionCV(LogisticClassifier):
-    """Logistic regression with the strength of the penalty chosen by cross-validation.
+    """Logistic regression with the penalty strength chosen by cross-validation.
 
-    The path of strengths is solved on all rows, then without each fold, judged by held-out loss, and the chosen strength
-    is refitted on all rows. Folds depend on the rows alone, not on their order.
+    The regularization path is solved on all rows, then on all rows outside each fold, and evaluated by held-out loss. The
+    model is refitted on all rows with the chosen strength. Folds depend on the contents of the rows, not on their order.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        What keeps coefficients small: the sum of their squares, that of their sizes, or both.
+        Penalty on the coefficients: sum of squares, sum of absolute values, or both.
     Cs : int or sequence of float, default=10
-        The inverse strengths to choose from, C = 1 / (n λ); a number of them is spread evenly in logs from 1e-4 to 1e4.
+        Inverse strengths C = 1 / (n λ) to choose from, or their number: they are then log-spaced from 1e-4 to 1e4.
     cv : int, "loo", splitter, vector of folds, or pairs of rows (train, test), default=5
-        A number of folds, dealt by what is in the rows and stratified by class; leave-one-out; any of scikit-learn's
-        splitters; or folds as given. Every row must be held out once.
+        Number of folds, assigned by the contents of the rows and stratified by class; leave-one-out; any scikit-learn
+        splitter; or given folds. Every row must be held out once.
     rule : {"min", "1se"}, default="min"
-        The least held-out loss, or the strongest penalty within one standard error of it.
+        Choose the smallest held-out loss, or the strongest penalty within one standard error of it.
     l1_ratio : float in [0, 1], optional
-        The share of |b|₁ for ``penalty="elasticnet"``.
+        Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        Three or more classes in one model, or one model per class against the rest.
+        For three or more classes: one joint model, or one model per class against the rest.
     standardize : bool, default=True
-        Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
+        Whether to penalise coefficients per standard deviation (divisor n) of their feature; fitted coefficients are in
+        original units.
     ordinal : {"rank", "dummies"}, default="rank"
-        An ordinal column as one number, its rank, or as one feature per level but the first.
+        Encode an ordinal column as one number, its rank, or as one feature per level except the first.
     missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
-        What a gap is: the mean (or the commonest level) and a mark that it was one, the mean alone, or an error.
+        How to treat missing values: replace them by the mean (or the most frequent level) and add a missing indicator,
+        replace them only, or raise an error.
     solver : {"auto", "newton", "lbfgs", "cd", "gradient_descent"}, default="auto"
-        How the optimum is found; they agree to within `tol`.
+        Optimisation algorithm; solutions agree to within `tol`.
     tol : float, default=1e-8
-        The largest violation of optimality, in standard units, that counts as converged.
+        Tolerance: the fit has converged if no optimality condition is violated by more than this, in standard units.
     max_iter : int, default=1000
-        The largest number of steps.
+        Maximum number of iterations.
     class_weight : dict, "balanced" or None, default=None
-        What a row of each class counts for, by label; ``"balanced"`` makes all classes weigh the same.
+        Weight of the rows of each class, by label; ``"balanced"`` gives all classes the same total weight.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The coefficients of the features in original units: of the second of two classes, else of each class.
+        Coefficients of the features in original units: of the second of two classes, else of each class.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts for features in original units.
+        Intercepts for features in original units.
     C_ : float
-        The chosen inverse strength.
+        Chosen inverse strength.
     lambda_ : float
-        The chosen strength, λ = 1 / (n C).
+        Chosen strength, λ = 1 / (n C).
     curve_ : Curve
-        The held-out loss at each strength: of each fold, their mean and its standard error.
+        Held-out loss at each strength: per fold, mean and standard error of the mean.
     path_ : Path
-        The coefficients on all rows along the strengths.
+        Coefficients of the fit to all rows along the regularization path.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
-        The number of steps of the last fit, of each class where each has a model of its own.
+        Number of iterations of the final fit; with ``multi_class="ovr"``, of each model.
     gradient_norm_ : float
-        The largest violation of optimality by a coefficient, in standard units.
+        Largest violation of an optimality condition over all coefficients, in standard units.
     loss_curve_ : tuple of float, or list of them
-        The objective after each step of the last fit; one tuple per class where each has a model of its own.
+        Objective after each iteration of the final fit; with ``multi_class="ovr"``, one tuple per model.
 
     Examples
     --------
@@ -138,7 +140,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.profile = profile
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
-        """The held-out loss against the strength of the penalty (matplotlib)."""
+        """Plot the held-out loss against the penalty strength with matplotlib."""
         from baytree.rendering.plots.model_plots import plot_curve
 
         check_is_fitted(self, "curve_")
@@ -147,7 +149,7 @@ class LogisticRegressionCV(LogisticClassifier):
 
     def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LogisticCVLearner:
         if self.penalty is None:
-            raise ValueError("penalty=None leaves nothing to choose; use LogisticRegression(penalty=None)")
+            raise ValueError("penalty=None has no strength to choose; use LogisticRegression(penalty=None)")
         return LogisticCVLearner(
             self._options(schema),
             param_validation.class_weights(self.class_weight, schema.classes),
@@ -158,14 +160,14 @@ class LogisticRegressionCV(LogisticClassifier):
         )
 
     def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
-        """The fold of each row that counts, where `cv` names rows of the table as it was given."""
+        """Fold of each training row, if `cv` names rows of the table as it was given."""
         if not names_rows(self.cv):
             return {}
         return {"fold": named_folds(self.cv, entered, is_classification=True)}
 
 
 def _strengths(given: ArrayLike) -> np.ndarray:
-    """The values of C to choose from."""
+    """Values of C to choose from."""
     if is_count(given):
         return np.geomspace(1e-4, 1e4, param_validation.integer("Cs", given, 1, MOST_STRENGTHS))
     return positive_values("Cs", given)

@@ -1,6 +1,7 @@
-"""MARS: multivariate adaptive regression splines, for numbers and for classes.
+"""MARS estimators: multivariate adaptive regression splines for regression and classification.
 
-What both kinds of MARS share: their parameters, and how a fitted model is read.
+Friedman (1991) and Fast MARS (Friedman 1993), compatible with R's earth (Milborrow). This module holds the shared parameters
+and the accessors of a fitted model; the forward and backward pass are in `linear.mars`.
 """
 
 from __future__ import annotations
@@ -25,74 +26,76 @@ from baytree.linear.mars.text import curves_of, importances_of, terms_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_TERMS = 2000
+_MAX_TERMS = 2000
 
 _PARAMETERS = {
     "max_terms": (
         "int, optional",
-        "The largest number of terms of the forward pass, earth's ``nk``; by default min(200, max(20, 2 · features)) + 1.\n"
-        "A step takes two of them even where it adds one term.",
+        "Maximum number of terms in the forward pass, earth's ``nk``; by default min(200, max(20, 2 · features)) + 1.\n"
+        "A step counts as two terms even if it adds only one.",
     ),
     "penalty": (
         "float, optional",
-        "What a knot costs in GCV beside its coefficients; by default 2, for terms of several columns 3. −1 makes all free.",
+        "GCV cost of a knot, in addition to its coefficients; by default 2, or 3 for ``max_degree`` above 1. With −1,\n"
+        "terms and knots cost nothing.",
     ),
     "min_span": (
         "int, default=0",
-        "The least number of rows between two knots; 0 finds it from the table, −k allows k knots in a column.",
+        "Minimum number of rows between two knots; 0 computes it from the table, −k allows k knots per column.",
     ),
     "end_span": (
         "int, default=0",
-        "The number of rows at each end without knots; 0 finds it from the table.",
+        "Number of rows without knots at each end of a column; 0 computes it from the table.",
     ),
     "threshold": (
         "float, default=0.001",
-        "The forward pass ends when a step adds less to R², or R² comes this close to 1.",
+        "The forward pass stops if a step adds less than this to R², or if R² is within this distance of 1.",
     ),
     "fast_k": (
         "int, default=20",
-        "How many parents a step tries, by what they gave last (Fast MARS); 0 tries all. It is fast and it ends growth\n"
-        "early: with ``max_degree=1`` after about 21 terms.",
+        "Maximum number of parent terms that a step tries, ranked by their last improvement (Fast MARS); 0 tries all. It\n"
+        "saves time but stops growth early: with ``max_degree=1``, after about 21 terms.",
     ),
     "fast_beta": (
         "float, default=1.0",
-        "How fast a parent that was not tried sinks in that order.",
+        "Ageing factor: how fast a parent term that is not tried moves down in that ranking.",
     ),
     "auto_linear": (
         "bool, default=True",
-        "Whether a hinge that would bend at the least value is a line.",
+        "Whether to use a linear term instead of a hinge with its knot at the smallest value.",
     ),
     "prune": (
         "bool, default=True",
-        "Whether terms are removed again.",
+        "Whether to remove terms in a backward pass.",
     ),
     "standardize": (
         "bool, default=False",
-        "Whether columns are taken in units of their spread (the power of two below it). Without it the units of a column\n"
-        "may matter, as in earth: a line is new if the square of its new part is above 0.01.",
+        "Whether to scale columns by their standard deviation (the power of two below it). Without it, the units of a\n"
+        "column may matter, as in earth: a linear term is new if the square of its new part is above 0.01.",
     ),
     "ordinal": (
         '{"rank", "dummies"}, default="rank"',
-        "An ordinal column as one number, its rank, or as one feature per level but the first.",
+        "Encode an ordinal column as one number, its rank, or as one feature per level except the first.",
     ),
     "missing": (
         '{"mean+indicator", "mean", "error"}, default="mean+indicator"',
-        "What a gap is: the mean (or the commonest level) and a mark that it was one, the mean alone, or an error.",
+        "How to treat missing values: replace them by the mean (or the most frequent level) and add a missing indicator,\n"
+        "replace them only, or raise an error.",
     ),
     "conventions": (
         "{None, 'earth'}, default=None",
-        "What weights are: with None, whole ones are numbers of rows, so that a row of weight 2 is the row twice. Others,\n"
-        "and with ``'earth'`` all, weigh residuals, while spans and GCV count each row once.",
+        "Meaning of sample weights. With None, whole weights are row counts: a row of weight 2 equals two rows. Other\n"
+        "weights, and with ``'earth'`` all weights, weight the residuals, while spans and GCV count each row once.",
     ),
 }
 
 
 class MarsEstimator(Estimator):
-    """An estimator whose model is a sum of splines."""
+    """Base of the MARS estimators; the model is a sum of products of hinge functions."""
 
     model_: MarsModel
     _parameters: ClassVar = _PARAMETERS
-    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
+    _accepts_infinite = True  # infinities are refused while reading, which saves one pass over the table
 
     def __init__(
         self,
@@ -138,21 +141,21 @@ class MarsEstimator(Estimator):
 
     @property
     def rss_(self) -> float:
-        """The residual sum of squares in training."""
+        """Residual sum of squares on the training rows."""
         return self.model_.rss
 
     @property
     def gcv_(self) -> float:
-        """The generalised cross-validation criterion."""
+        """Generalised cross-validation criterion."""
         return self.model_.gcv
 
     @property
     def r2_(self) -> float:
-        """The share of the variance that is explained in training."""
+        """Proportion of the variance that is explained on the training rows."""
         return self.model_.r2
 
     def terms(self) -> list[dict[str, Any]]:
-        """The terms, the constant first: ``term`` in words, ``hinges`` and ``coefficient`` (of many classes, by class).
+        """List the terms, the constant first: ``term`` (text), ``hinges`` and ``coefficient`` (several: by class).
 
         A hinge has ``column``, ``feature`` (a level of a nominal column), ``side`` (``"above"``: max(0, x − cut),
         ``"below"``: max(0, cut − x), ``"linear"``: x), ``cut`` and ``text``.
@@ -161,12 +164,12 @@ class MarsEstimator(Estimator):
         return terms_of(self.model_, self.schema_)
 
     def importances(self) -> SplineImportanceTable:
-        """The features by three measures: subsets of pruning in which they occur, and what those gain of GCV and of RSS."""
+        """Table of feature importances: number of pruning subsets that use a feature, and the GCV and RSS it saves there."""
         check_is_fitted(self, "model_")
         return importances_of(self.model_, self.schema_)
 
     def plot(self) -> Figure:
-        """What each column adds to the answer, and each pair of columns that act together (matplotlib)."""
+        """Plot the contribution of each column, and of each pair of interacting columns, with matplotlib."""
         from baytree.rendering.plots.model_plots import plot_splines
 
         check_is_fitted(self, "model_")
@@ -181,7 +184,7 @@ class MarsEstimator(Estimator):
             max_degree=param_validation.integer("max_degree", self.max_degree, 1, MOST_DEGREE),
             max_terms=None
             if self.max_terms is None
-            else param_validation.integer("max_terms", self.max_terms, 1, _MOST_TERMS),
+            else param_validation.integer("max_terms", self.max_terms, 1, _MAX_TERMS),
             penalty=_penalty(self.penalty),
             min_span=param_validation.integer("min_span", self.min_span, -param_validation.MANY),
             end_span=param_validation.integer("end_span", self.end_span, 0),
@@ -198,13 +201,13 @@ class MarsEstimator(Estimator):
         )
 
     def _followed(self, schema: Schema) -> tuple[tuple[str, int], ...]:
-        followed = monotone_columns(self.monotone, self.ordinal, schema)
-        if followed and self.max_degree > 1:
+        constraints = monotone_columns(self.monotone, self.ordinal, schema)
+        if constraints and self.max_degree > 1:
             raise ValueError(
-                f"monotone: max_degree={self.max_degree!r} multiplies columns, and a product follows none of them whatever "
-                "the other holds; use max_degree=1, or DecisionTreeRegressor and DecisionTreeClassifier(monotone=…)"
+                f"monotone needs max_degree=1, not {self.max_degree!r}: a product of columns is not monotonic in each of "
+                "them; use max_degree=1, or DecisionTreeRegressor and DecisionTreeClassifier(monotone=…)"
             )
-        return followed
+        return constraints
 
 
 def _penalty(given: Any) -> float | None:
@@ -214,26 +217,26 @@ def _penalty(given: Any) -> float | None:
 
 
 class MARSRegressor(MarsEstimator, Regressor):
-    """Multivariate adaptive regression splines: a number as a sum of hinges, products of hinges and lines.
+    """Multivariate adaptive regression splines: regression by a sum of hinges, products of hinges and linear terms.
 
-    A forward pass adds terms, mirrored hinges max(0, x − cut) and max(0, cut − x) of a column times an earlier term; a
-    backward pass removes those that generalised cross-validation does not miss (Friedman 1991). Terms, cuts and
-    coefficients are those of R's earth. Nominal columns become one feature per level but the first; gaps are filled by
-    the mean or the commonest level and marked by a feature of their own.
+    A forward pass adds terms: mirrored hinges max(0, x − cut) and max(0, cut − x) of a column times an earlier term. A
+    backward pass removes terms and chooses the subset with the best generalised cross-validation criterion (Friedman 1991).
+    Terms, cuts and coefficients equal those of R's earth. Nominal columns become one feature per level except the first.
+    Missing values are replaced by the mean or the most frequent level, with a missing indicator.
 
     Parameters
     ----------
     max_degree : {1, 2, 3}, default=1
-        The largest number of columns in a term.
+        Maximum number of columns in a term.
 
     Attributes
     ----------
     rss_ : float
-        The residual sum of squares in training.
+        Residual sum of squares on the training rows.
     gcv_ : float
-        The generalised cross-validation criterion: RSS / (n (1 − cost / n)²).
+        Generalised cross-validation criterion: RSS / (n (1 − cost / n)²).
     r2_ : float
-        The share of the variance that is explained in training.
+        Proportion of the variance that is explained on the training rows.
 
     Examples
     --------
@@ -246,25 +249,25 @@ class MARSRegressor(MarsEstimator, Regressor):
 
 
 class MARSClassifier(MarsEstimator, Classifier):
-    """Multivariate adaptive regression splines for classes: log-odds as a sum of hinges, products of hinges and lines.
+    """Multivariate adaptive regression splines for classification: log-odds as a sum of hinges and products of hinges.
 
-    Terms are found as by `MARSRegressor`, by least squares on a 0/1 column for the second of two classes, or for each of
-    three or more, which share their terms. Then the glm step: a logistic regression of each such column on the terms. The
-    probabilities of three or more classes are divided by their sum.
+    Terms are chosen as by `MARSRegressor`, by least squares on a 0/1 column for the second of two classes, or on one column
+    per class for three or more, which share their terms. Then each such column is fitted by logistic regression on the terms
+    (the glm step of earth). The probabilities of three or more classes are normalised by their sum.
 
     Parameters
     ----------
     max_degree : {1, 2, 3}, default=1
-        The largest number of columns in a term.
+        Maximum number of columns in a term.
 
     Attributes
     ----------
     rss_ : float
-        The residual sum of squares of the 0/1 columns, by least squares.
+        Residual sum of squares of the 0/1 columns, by least squares.
     gcv_ : float
-        The generalised cross-validation criterion: RSS / (n (1 − cost / n)²).
+        Generalised cross-validation criterion: RSS / (n (1 − cost / n)²).
     r2_ : float
-        The share of the variance of the 0/1 columns that is explained in training.
+        Proportion of the variance of the 0/1 columns that is explained on the training rows.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Linear regression: least squares, or at one strength of a penalty.
+"""Linear regression: least squares or a given penalty strength, and the base class of both linear regressions.
 
-What both linear regressions share: their common parameters, and how a fitted model is read.
+Everything is derived from one mergeable statistic, the cross products of features and target (`linear.regression`), so
+training can continue, merge and forget.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class LinearRegressor(Regressor):
-    """A regressor whose model is a linear regression."""
+    """Base of regressors with a linear model: shared options, coefficients, plots."""
 
     penalty: str | None
     l1_ratio: float | None
@@ -40,43 +41,43 @@ class LinearRegressor(Regressor):
     missing: str
     conventions: str | None
     model_: RegressionModel
-    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
+    _accepts_infinite = True  # infinities are refused while reading, which saves one pass over the table
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the features in original units. [n_features]
+        """Coefficients of the features in original units. float64 [n_features]
 
-        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        A numeric column that was dropped as an identifier has the coefficient 0.
         """
         linear = self.model_.linear
         return self.schema_.with_numbers_left_out(linear.in_original_units()[0][0], linear.design.source)
 
     @property
     def intercept_(self) -> float:
-        """The intercept for features in original units."""
+        """Intercept for features in original units."""
         return float(self.model_.linear.in_original_units()[1][0])
 
     @property
     def r2_(self) -> float:
-        """The share of the target's variance that is explained in training."""
+        """Proportion of the target's variance that is explained on the training rows."""
         return self.model_.quality.r2
 
     def coefficients(self, level: float = 0.95) -> RegressionTable:
-        """The coefficients and, for an unpenalised fit, standard errors, t, p and intervals of this level."""
+        """Table of coefficients; without a penalty also standard errors, t, p and confidence intervals."""
         check_is_fitted(self, "model_")
         return self.model_.coefficients(self.schema_, param_validation.number("level", level, 0, 1))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The coefficients per standard deviation, the largest first, with their intervals (matplotlib)."""
+        """Plot the coefficients per standard deviation, largest first, with their intervals (matplotlib)."""
         from baytree.rendering.plots.model_plots import plot_slopes
 
         return plot_slopes(self.coefficients().rows, ax)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
+        return hasattr(self, "model_")  # the parameter `lambda_` is named like a fitted attribute
 
     def _options(self) -> RegressionOptions:
-        """What both linear regressions let users choose."""
+        """Validated options that both linear regressions share."""
         return RegressionOptions(
             l1_share=l1_ratio_of(self.penalty, self.l1_ratio),
             is_penalised=self.penalty is not None,
@@ -88,73 +89,76 @@ class LinearRegressor(Regressor):
 
 
 def plot_coefficient_path(path: RegularizationPath, ax: Axes | None) -> Axes:
-    """The coefficients against the strength of the penalty."""
+    """Plot the coefficients against the penalty strength."""
     from baytree.rendering.plots.model_plots import plot_path
 
     return plot_path(path.lambdas, path.importance, path.names, ax)
 
 
-_STRENGTHS = 100  # along a path
+_PATH_LENGTH = 100  # penalty strengths along a path
 
 
 class LinearRegression(LinearRegressor, AdditiveRegressor):
-    """Linear regression on a raw table: least squares, or with an l1 or l2 penalty, or both.
+    """Linear regression on a raw table: least squares, or with an l1, l2 or elastic-net penalty.
 
-    Minimises RSS / 2n + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²), the intercept free. Everything follows from one
-    statistic, the products of all pairs of columns: so the model can go on learning, merge with others, forget rows, and
-    answer for each row as if it had not been seen. Nominal columns become one feature per level but the first; gaps of
-    numbers are filled by the mean, and every column with gaps has a feature that marks them. Without a penalty, a feature
-    that earlier ones determine (to one part in 1e9 of its variance) is not used, as in R's ``lm``, and a warning names it.
+    Minimises RSS / 2n + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²); the intercept is not penalised. Everything is derived
+    from one statistic, the cross products of all pairs of columns, so the model supports `partial_fit`, `merge`, `forget`
+    and exact leave-one-out predictions. Nominal columns become one feature per level except the first. Missing numbers are
+    replaced by the mean, and every column with missing values has a missing indicator. Without a penalty, a feature that is
+    a linear combination of earlier ones (to one part in 1e9 of its variance) is not used, as in R's ``lm``, and a warning
+    names it.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet", None}, default=None
-        What keeps coefficients small: the sum of their squares, that of their sizes, both, or nothing.
+        Penalty on the coefficients: sum of squares, sum of absolute values, both, or none.
     C : float, default=1.0
-        The inverse strength of the penalty: λ = 1 / (n C) for rows that weigh n in all; 1 / `alpha` of scikit-learn's
+        Inverse penalty strength: λ = 1 / (n C), where n is the total weight of the rows; 1 / `alpha` of scikit-learn's
         ``Ridge``.
     lambda_ : float, optional
-        The strength λ itself, as glmnet and scikit-learn's ``Lasso`` and ``ElasticNet`` take it; takes the place of `C`.
+        Penalty strength λ itself, as in glmnet and scikit-learn's ``Lasso`` and ``ElasticNet``; replaces `C`.
     l1_ratio : float in [0, 1], optional
-        The share of |b|₁ for ``penalty="elasticnet"``.
+        Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
     standardize : bool, default=True
-        Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
+        Whether to penalise coefficients per standard deviation (divisor n) of their feature; fitted coefficients are in
+        original units.
     ordinal : {"rank", "dummies"}, default="rank"
-        An ordinal column as one number, its rank, or as one feature per level but the first.
+        Encode an ordinal column as one number, its rank, or as one feature per level except the first.
     missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
-        What a gap is: the mean and a mark that it was one (of a nominal column a level of its own), the mean or the
-        commonest level alone, or an error.
+        How to treat missing values: replace them by the mean and add a missing indicator (in a nominal column, missing
+        is a level), replace them by the mean or most frequent level only, or raise an error.
     conventions : {None, "glmnet"}, default=None
-        ``"glmnet"`` gives that program's numbers: it counts |b|² with λ / sd(y) instead of λ, so that λ is in units of the
-        target for every penalty. For a lasso there is no difference.
+        ``"glmnet"`` reproduces that program's numbers: it weights |b|² by λ / sd(y) instead of λ, so that λ is in units of
+        the target for every penalty. For a lasso there is no difference.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The coefficients of the features in original units; 0 for those that are not used.
+        Coefficients of the features in original units; 0 for features that are not used.
     intercept_ : float
-        The intercept for features in original units.
+        Intercept for features in original units.
     collinear_ : list of str
-        The features that are not used because earlier ones determine them.
+        Features that are not used because they are linear combinations of earlier ones.
     r2_ : float
-        The share of the target's variance that is explained in training.
+        Proportion of the target's variance that is explained on the training rows.
     adjusted_r2_ : float or None
-        R² with variances by their degrees of freedom; None, as the next ones, after a penalised fit or without degrees of
-        freedom. A row of weight 2 counts as two.
+        R² adjusted for degrees of freedom; None, like the next attributes, after a penalised fit or without residual
+        degrees of freedom. A row of weight 2 counts as two.
     residual_error_ : float or None
-        The residual standard error.
+        Residual standard error.
     degrees_ : float or None
-        The degrees of freedom of the residuals.
+        Residual degrees of freedom.
     f_ : float or None
-        The F statistic of all features together.
+        F statistic of the whole model.
     log_likelihood_ : float or None
-        Of Gaussian residuals.
+        Log-likelihood with Gaussian residuals.
     aic_ : float or None
-        Akaike's criterion, as R counts parameters: coefficients, intercept and variance.
+        Akaike information criterion; parameters are counted as in R: coefficients, intercept and variance.
     bic_ : float or None
-        Schwarz's criterion.
+        Bayesian (Schwarz) information criterion.
     path_ : Path
-        Of a penalised fit, the coefficients along the strengths from the one that keeps no column to λ.
+        For a penalised fit, the coefficients along the regularization path, from the smallest strength with all
+        coefficients zero to λ.
 
     Examples
     --------
@@ -195,59 +199,59 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
 
     @property
     def collinear_(self) -> list[str]:
-        """The features that are not used because earlier ones determine them."""
+        """Features that are not used because they are linear combinations of earlier ones."""
         return list(collinear_names(self.model_, self.schema_))
 
     @property
     def adjusted_r2_(self) -> float | None:
-        """R² with variances by their degrees of freedom."""
+        """R² adjusted for degrees of freedom."""
         return self.model_.quality.adjusted_r2
 
     @property
     def residual_error_(self) -> float | None:
-        """The residual standard error."""
+        """Residual standard error."""
         return self.model_.quality.residual_error
 
     @property
     def degrees_(self) -> float | None:
-        """The degrees of freedom of the residuals."""
+        """Residual degrees of freedom."""
         return self.model_.quality.degrees or None
 
     @property
     def f_(self) -> float | None:
-        """The F statistic of all features together."""
+        """F statistic of the whole model."""
         return self.model_.quality.f
 
     @property
     def log_likelihood_(self) -> float | None:
-        """The log-likelihood of Gaussian residuals."""
+        """Log-likelihood with Gaussian residuals."""
         return self.model_.quality.log_likelihood
 
     @property
     def aic_(self) -> float | None:
-        """Akaike's criterion."""
+        """Akaike information criterion."""
         return self.model_.quality.aic
 
     @property
     def bic_(self) -> float | None:
-        """Schwarz's criterion."""
+        """Bayesian (Schwarz) information criterion."""
         return self.model_.quality.bic
 
     @property
     def path_(self) -> RegularizationPath:
-        """The coefficients along the strengths of the penalty; it follows from the statistic, so it is found on demand."""
+        """Coefficients along the regularization path, derived from the statistic on access."""
         if self.penalty is None:
             raise AttributeError("penalty=None has no path; give penalty='l1', 'l2' or 'elasticnet'")
         with at_most(self.n_jobs):
-            return path_to(self.seen_, self.schema_, self._all_options(), _STRENGTHS)
+            return path_to(self.seen_, self.schema_, self._all_options(), _PATH_LENGTH)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """The coefficients against the strength of the penalty (matplotlib)."""
+        """Plot the coefficients against the penalty strength with matplotlib."""
         check_is_fitted(self, "model_")
         return plot_coefficient_path(self.path_, ax)
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
-        """The number of each row of a table under the model of all its other rows, exactly, in one pass."""
+        """Exact leave-one-out predictions: each row by the model of all other rows, in one pass. float64 [n_rows]"""
         table = self._prepare_rows(X, y, sample_weight).table
         return self._learner(table.schema).leave_one_out(LocalPartitions(table, self.n_jobs))
 

@@ -1,4 +1,4 @@
-"""Linear regression with the strength of the penalty chosen by cross-validation."""
+"""Linear regression with the penalty strength chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -22,55 +22,57 @@ if TYPE_CHECKING:
 
 
 class LinearRegressionCV(LinearRegressor):
-    """Linear regression with the strength of the penalty chosen by cross-validation.
+    """Linear regression with the penalty strength chosen by cross-validation.
 
-    The rows are read once: each fold gives its statistic, all but it give the path of strengths, and its own products give
-    the squared error of its rows. Folds depend on the rows alone, not on their order.
+    The rows are read once: the statistic of each fold is computed, the regularization path of a fold follows from the
+    statistic of the other folds, and its squared error from its own cross products. Folds depend on the contents of the
+    rows, not on their order.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        What keeps coefficients small: the sum of their squares, that of their sizes, or both.
+        Penalty on the coefficients: sum of squares, sum of absolute values, or both.
     lambdas : int or sequence of float, default=100
-        The strengths λ to choose from; a number of them is spread evenly in logs from the one at which a lasso keeps no
-        column down to 1/10,000 of it (1/100 where there are fewer rows than features), as in glmnet; for a ridge from 1,000
-        times the first, where next to nothing is left of the coefficients.
+        Penalty strengths λ to choose from, or their number: they are then log-spaced as in glmnet, from the smallest λ at
+        which all lasso coefficients are zero down to 1/10,000 of it (1/100 if there are fewer rows than features). For a
+        ridge penalty, the first is 1,000 times larger, so that its coefficients are close to zero.
     Cs : sequence of float, optional
-        Inverse strengths C = 1 / (n λ); take the place of `lambdas`.
+        Inverse strengths C = 1 / (n λ) to choose from; replace `lambdas`.
     cv : int, "loo", splitter, vector of folds, or pairs of rows (train, test), default=10
-        A number of folds, dealt by what is in the rows; leave-one-out; any of scikit-learn's splitters; or folds as given.
+        Number of folds, assigned by the contents of the rows; leave-one-out; any scikit-learn splitter; or given folds.
         Every row must be held out once.
     rule : {"min", "1se"}, default="min"
-        The least held-out squared error, or the strongest penalty within one standard error of it.
+        Choose the smallest held-out squared error, or the strongest penalty within one standard error of it.
     l1_ratio : float in [0, 1], optional
-        The share of |b|₁ for ``penalty="elasticnet"``.
+        Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
     standardize : bool, default=True
-        Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
+        Whether to penalise coefficients per standard deviation (divisor n) of their feature; fitted coefficients are in
+        original units.
     ordinal : {"rank", "dummies"}, default="rank"
-        An ordinal column as one number, its rank, or as one feature per level but the first.
+        Encode an ordinal column as one number, its rank, or as one feature per level except the first.
     missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
-        What a gap is: the mean and a mark that it was one (of a nominal column a level of its own), the mean or the
-        commonest level alone, or an error.
+        How to treat missing values: replace them by the mean and add a missing indicator (in a nominal column, missing
+        is a level), replace them by the mean or most frequent level only, or raise an error.
     conventions : {None, "glmnet"}, default=None
-        ``"glmnet"`` gives that program's numbers: it counts |b|² with λ / sd(y) instead of λ, so that λ is in units of the
-        target for every penalty. For a lasso there is no difference.
+        ``"glmnet"`` reproduces that program's numbers: it weights |b|² by λ / sd(y) instead of λ, so that λ is in units of
+        the target for every penalty. For a lasso there is no difference.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The coefficients of the features in original units.
+        Coefficients of the features in original units.
     intercept_ : float
-        The intercept for features in original units.
+        Intercept for features in original units.
     lambda_ : float
-        The chosen strength.
+        Chosen strength.
     C_ : float
-        The chosen inverse strength, 1 / (n λ).
+        Chosen inverse strength, 1 / (n λ).
     r2_ : float
-        The share of the target's variance that is explained in training.
+        Proportion of the target's variance that is explained on the training rows.
     curve_ : Curve
-        The held-out squared error at each strength: of each fold, their mean and its standard error.
+        Held-out squared error at each strength: per fold, mean and standard error of the mean.
     path_ : Path
-        The coefficients on all rows along the strengths.
+        Coefficients of the fit to all rows along the regularization path.
 
     Examples
     --------
@@ -117,12 +119,12 @@ class LinearRegressionCV(LinearRegressor):
         self.profile = profile
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """The coefficients against the strength of the penalty (matplotlib)."""
+        """Plot the coefficients against the penalty strength with matplotlib."""
         check_is_fitted(self, "model_")
         return plot_coefficient_path(self.path_, ax)
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
-        """The held-out squared error against the strength of the penalty (matplotlib)."""
+        """Plot the held-out squared error against the penalty strength with matplotlib."""
         from baytree.rendering.plots.model_plots import plot_curve
 
         check_is_fitted(self, "curve_")
@@ -132,7 +134,7 @@ class LinearRegressionCV(LinearRegressor):
     def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LinearRegressionCVLearner:
         refuse_text(schema)
         if self.penalty is None:
-            raise ValueError("penalty=None leaves nothing to choose; use LinearRegression()")
+            raise ValueError("penalty=None has no strength to choose; use LinearRegression()")
         return LinearRegressionCVLearner(
             self._options(),
             _strengths(self.lambdas),
@@ -142,12 +144,12 @@ class LinearRegressionCV(LinearRegressor):
         )
 
     def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
-        """The fold of each row that counts, where `cv` names rows of the table as it was given."""
+        """Fold of each training row, if `cv` names rows of the table as it was given."""
         return {"fold": named_folds(self.cv, entered, is_classification=False)} if names_rows(self.cv) else {}
 
 
 def _strengths(given: int | ArrayLike) -> np.ndarray | int:
-    """The values of λ to choose from, or how many."""
+    """Values of λ to choose from, or their number."""
     return (
         param_validation.integer("lambdas", given, 1, MOST_STRENGTHS)
         if is_count(given)

@@ -1,1 +1,1 @@
-"""The faces of naive Bayes and the joint table."""
+"""Naive Bayes estimators, and the joint distribution."""

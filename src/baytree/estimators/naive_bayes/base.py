@@ -1,4 +1,8 @@
-"""What all naive Bayes classifiers share: from a table to what was seen, and from there to the model."""
+"""Base class of all naive Bayes classifiers: from parameters to a learner, and everything a fitted model can be asked.
+
+A subclass assigns event models to columns (`_groups`) and sets how parameters are estimated (`_estimation`) and the prior of
+the classes (`_prior`). Event models, statistics and likelihoods are in `baytree.naive_bayes`.
+"""
 
 from __future__ import annotations
 
@@ -32,38 +36,41 @@ from baytree.param_validation import ClassAmounts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DRAWN = 2000  # rows as the model expects them, beside which others are judged
+_N_SAMPLES = 2000  # rows drawn from the model, with which the likelihood of other rows is compared
 
 
 class BayesClassifier(AdditiveClassifier):
-    """A naive Bayes classifier: a subclass says which events look at which columns, and how parameters follow."""
+    """Base of naive Bayes classifiers; a subclass chooses the event models of columns and the estimation."""
 
-    _accepts_infinite = True  # when encoded: kernels refuse infinities as they read, which saves a read
+    _accepts_infinite = True  # at encoding: the kernels refuse infinities while reading, which saves one pass
     model_: NaiveBayes
     seen_: NaiveBayesStatistic
 
     def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
-        """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
+        """Unnormalised log posterior log p(c) + Σ log p(x_j | c) of each class. float64 [n_rows, n_classes]"""
         table = self._encoded(X)
         return self.model_.scores(table)
 
     def score_samples(self, X: FrameLike) -> np.ndarray:
-        """log p(x) of each row, over all classes: low where a row is unlike anything that was learnt."""
+        """Log-likelihood log p(x) of each row, summed over classes; low for rows unlike the training rows. [n_rows]"""
         table = self._encoded(X)
         return log_densities(self.model_, table)
 
     def _typicality(self, table: Table) -> np.ndarray:
-        """By rows drawn from the model, which miss what a row misses: how many are no more probable. [n_rows]"""
-        random = np.random.default_rng(0)  # the same rows have the same answer
-        label = draw_classes(np.exp(self.model_.log_prior), _DRAWN, random)
-        drawn = draw(self.model_, self.schema_, _DRAWN, label, random)
-        drawn.pop(self.schema_.target.name)
-        return typicalities(self.model_, table, self._encoded(drawn))
+        """Proportion of rows drawn from the model that are at most as likely as each row. float64 [n_rows]
+
+        Drawn rows lack the values that the row lacks.
+        """
+        random = np.random.default_rng(0)  # fixed seed: the same rows have the same result
+        label = draw_classes(np.exp(self.model_.log_prior), _N_SAMPLES, random)
+        samples = draw(self.model_, self.schema_, _N_SAMPLES, label, random)
+        samples.pop(self.schema_.target.name)
+        return typicalities(self.model_, table, self._encoded(samples))
 
     def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: RandomLike = None) -> Any:
-        """n new rows with their class, as a frame of the library that is in use.
+        """Draw n rows with their class from the model, as a frame of the installed library.
 
-        `given` fixes columns, or the class under the target's name; the rest is drawn from what follows of it.
+        `given` fixes columns, or the class under the target's name; the rest is drawn from the conditional distribution.
         """
         check_is_fitted(self, "model_")
         if not isinstance(n, (int, np.integer)) or n < 1:
@@ -76,41 +83,41 @@ class BayesClassifier(AdditiveClassifier):
         return frame_of(rows)
 
     def likelihood(self, column: str) -> Any:
-        """The distribution of a column in each class, as a frame: a row per level, bin, word or parameter."""
+        """Distribution of a column in each class, as a frame with one row per level, bin, word or parameter."""
         check_is_fitted(self, "model_")
-        place = self.schema_.names.index(self.schema_[column].name)
-        likelihood = next(part for part in self.model_.likelihoods if place in part.columns)
-        names, rows = likelihood.distribution(self.schema_, place)
+        index = self.schema_.names.index(self.schema_[column].name)
+        likelihood = next(part for part in self.model_.likelihoods if index in part.columns)
+        names, rows = likelihood.distribution(self.schema_, index)
         return frame_of({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
 
     def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
-        """For each class the n words of a text column that speak most for it.
+        """The n words of a text column with the largest weight for each class.
 
         Parameters
         ----------
         column : str, optional
-            The text column, where there are several.
+            Text column; may be omitted if there is only one.
         n : int, default=10
-            The number of words.
+            Number of words.
         """
         check_is_fitted(self, "model_")
         texts = [part for part in self.model_.likelihoods if isinstance(part, WordLikelihood)]
-        chosen = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]
-        if len(chosen) != 1:
+        matching = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]
+        if len(matching) != 1:
             names = [self.schema_.columns[part.column].name for part in texts]
             raise ValueError(f"column={column!r}: the text columns are {names}; name one of them")
-        words = top_words(chosen[0].weights(), self.schema_.columns[chosen[0].column].levels, n)
+        words = top_words(matching[0].weights(), self.schema_.columns[matching[0].column].levels, n)
         return dict(zip(self.schema_.classes, words, strict=True))
 
     def plot(self, column: str, ax: Axes | None = None) -> Axes:
-        """The distribution of a column in each class, drawn with matplotlib; gives the axes."""
+        """Draw the distribution of a column in each class with matplotlib; returns the axes."""
         from baytree.naive_bayes.sampling import plot_column
 
         check_is_fitted(self, "model_")
         return plot_column(self.model_, self.schema_, self.schema_.names.index(self.schema_[column].name), ax)
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
-        """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
+        """Exact leave-one-out class probabilities: each row by the model of all other rows, in one pass."""
         table = self._prepare_rows(X, y, sample_weight).table
         learner = self._learner(table.schema)
         return leave_one_out(learner, table, learner.observe(table))
@@ -132,17 +139,17 @@ class BayesClassifier(AdditiveClassifier):
         return self.seen_.classes.known()[:, 0]
 
     def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
-        raise NotImplementedError(f"{type(self).__name__} must say which events look at which columns")
+        raise NotImplementedError(f"{type(self).__name__} must implement _groups")
 
     def _estimation(self, schema: Schema) -> Estimation:
-        raise NotImplementedError(f"{type(self).__name__} must say how parameters follow")
+        raise NotImplementedError(f"{type(self).__name__} must implement _estimation")
 
     def _prior(self, schema: Schema) -> ClassAmounts | None:
-        raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
+        raise NotImplementedError(f"{type(self).__name__} must implement _prior")
 
 
 def all_numeric(classifier: BayesClassifier, frame: Columns, otherwise: Callable[[Columns], Schema]) -> Schema:
-    """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
+    """Schema in which every column is numeric, whatever its dtype; booleans are 0 and 1."""
     if frame.matrix is not None and not classifier.schema:
         return otherwise(frame)  # an array of numbers
     if isinstance(frame, RawFrame) and isinstance(frame.columns, MatrixColumns) and not classifier.schema:
@@ -155,7 +162,7 @@ def all_numeric(classifier: BayesClassifier, frame: Columns, otherwise: Callable
     for column in schema.columns:
         if column.kind is not Kind.NUMERIC:
             raise ValueError(
-                f"column {column.name!r} is {column.kind}, and {type(classifier).__name__} takes numbers; "
-                "use NaiveBayesClassifier, which takes columns of every kind"
+                f"column {column.name!r} is {column.kind}, but {type(classifier).__name__} needs numeric columns; "
+                "use NaiveBayesClassifier, which accepts every kind"
             )
     return schema

@@ -1,9 +1,8 @@
-"""scikit-learn's naive Bayes classifiers of counts by their own names, parameters and numbers.
+"""Multinomial, complement and Bernoulli naive Bayes with scikit-learn's names and parameters.
 
-They differ where scikit-learn is wrong: missing values are marginalised, numbers of any size give probabilities, and
-`partial_fit`, `forget` and `merge` are exact.
-
-scikit-learn's BernoulliNB by its own name, parameters and numbers.
+Numbers equal scikit-learn's except where those are wrong: missing values are marginalised, values of any size give
+probabilities, and `partial_fit`, `forget` and `merge` are exact. Drop-in versions that differ in nothing are in
+`baytree.sklearn`.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from baytree.statistics.totals import Totals
 
 
 class CountNB(DiscreteNB):
-    """A classifier of numeric columns that are looked at together."""
+    """Base of classifiers that model all numeric columns together by one likelihood."""
 
     _event = ""
 
     @property
     def feature_count_(self) -> np.ndarray:
-        """The weighted total of each column in each class: [n_classes, n_features]."""
+        """Weighted total of each column in each class. float64 [n_classes, n_features]"""
         return cast(Totals, self.seen_.statistics[0]).total.rounded().T
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """The weight of each column in each class: [n_classes, n_features]."""
+        """Log-probability (complement: weight) of each column in each class. float64 [n_classes, n_features]"""
         return self._amounts.slope.T
 
     def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
@@ -52,29 +51,29 @@ class CountNB(DiscreteNB):
 
 
 class MultinomialNB(CountNB):
-    """Multinomial naive Bayes with scikit-learn's parameters: counts that share a row, such as words of a document.
+    """Multinomial naive Bayes with scikit-learn's parameters: counts per row, such as words of a document.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        What is added to every count, or to that of each column.
+        Pseudo-count added to every count, or one pseudo-count per column.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+        Whether to estimate the class priors from the training rows; otherwise the prior is uniform.
     class_prior : array-like of shape (n_classes,) or dict by class, optional
-        The probabilities of the classes, where they are known.
+        Known prior probabilities of the classes.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        The weighted total of each column in each class.
+        Weighted total of each column in each class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        The log-share of each column in each class.
+        Log-probability of each column in each class.
 
     Examples
     --------
@@ -109,35 +108,35 @@ class MultinomialNB(CountNB):
 
 
 class ComplementNB(CountNB):
-    """Complement naive Bayes with scikit-learn's parameters: words weighed by how rare they are in all other classes.
+    """Complement naive Bayes with scikit-learn's parameters: words weighted by how rare they are in all other classes.
 
-    The classes' shares play no part where there are two classes or more.
+    With two or more classes, class proportions do not affect the predictions.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        What is added to every count, or to that of each column.
+        Pseudo-count added to every count, or one pseudo-count per column.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     fit_prior : bool, default=True
-        As in `MultinomialNB`; it changes `class_log_prior_` alone.
+        As in `MultinomialNB`; it only affects `class_log_prior_`.
     class_prior : array-like of shape (n_classes,) or dict by class, optional
-        The probabilities of the classes; they change `class_log_prior_` alone.
+        Prior probabilities of the classes; they only affect `class_log_prior_`.
     norm : bool, default=False
-        Whether the weights of a class are divided by their sum.
+        Whether to normalise the weights of each class by their sum.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        The weighted total of each column in each class.
+        Weighted total of each column in each class.
     feature_all_ : ndarray of shape (n_features,)
-        The weighted total of each column over all classes.
+        Weighted total of each column over all classes.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        The weight of each column in each class.
+        Weight of each column in each class.
 
     Examples
     --------
@@ -173,11 +172,11 @@ class ComplementNB(CountNB):
 
     @property
     def feature_all_(self) -> np.ndarray:
-        """The weighted total of each column over all classes: [n_features]."""
+        """Weighted total of each column over all classes. float64 [n_features]"""
         return self.feature_count_.sum(axis=0)
 
     def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
-        """The weights of each row's counts added up, before they are normalised: [n_rows, n_classes]."""
+        """Unnormalised sum of the weights of each row's counts. float64 [n_rows, n_classes]"""
         return super().predict_joint_log_proba(X) - self.model_.log_prior
 
     def _estimation(self, schema: Schema) -> Estimation:
@@ -185,36 +184,36 @@ class ComplementNB(CountNB):
         return Estimation(alpha=estimation.alpha, class_alpha=0.0, is_normalised=bool(self.norm))
 
     def _prior(self, schema: Schema) -> ClassAmounts | None:
-        self._class_shares(schema)  # refuses what cannot be meant
+        self._class_shares(schema)  # validates class_prior
         return equal_shares(schema)
 
 
 class BernoulliNB(CountNB):
-    """Bernoulli naive Bayes with scikit-learn's parameters: yes or no in every column, and no counts too.
+    """Bernoulli naive Bayes with scikit-learn's parameters: binary columns, in which absence is evidence, too.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        What is added to every count, or to that of each column.
+        Pseudo-count added to every count, or one pseudo-count per column.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     binarize : float or None, default=0.0
-        A value above this is a yes; None says that the values are 0 and 1 already.
+        Threshold above which a value counts as 1; None if the values are 0 and 1 already.
     fit_prior : bool, default=True
-        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+        Whether to estimate the class priors from the training rows; otherwise the prior is uniform.
     class_prior : array-like of shape (n_classes,) or dict by class, optional
-        The probabilities of the classes, where they are known.
+        Known prior probabilities of the classes.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        The weight of a yes in each column and class.
+        Weight of the rows with value 1, by class and column.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        The log-probability of a yes in each column and class.
+        Log-probability of value 1, by class and column.
 
     Examples
     --------
@@ -251,7 +250,7 @@ class BernoulliNB(CountNB):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """The log-probability of a yes in each column and class: [n_classes, n_features]."""
+        """Log-probability of value 1 in each column and class. float64 [n_classes, n_features]"""
         return self._amounts.base.T
 
     def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:

@@ -1,6 +1,6 @@
-"""What scikit-learn's naive Bayes classifiers of counts and codes share: pseudo-counts, and the shares of the classes.
+"""Base of naive Bayes classifiers of counts and codes (smoothing, class priors), and `CategoricalNB`.
 
-Codes as scikit-learn's CategoricalNB takes them: whole numbers from 0 on, each a category of its own.
+`CategoricalNB` takes codes as scikit-learn does: whole numbers from 0 on, each a category.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST_ALPHA = 1e-10
 
 
 class DiscreteNB(BayesClassifier):
-    """What the classifiers of counts share: α, and whether the shares of the classes are learnt."""
+    """Base of classifiers of counts and codes: smoothing α, and estimated, given or uniform class priors."""
 
     alpha: ArrayLike
     force_alpha: bool
@@ -38,17 +38,17 @@ class DiscreteNB(BayesClassifier):
 
     @property
     def class_count_(self) -> np.ndarray:
-        """The weight of each class."""
+        """Training weight of each class. float64 [n_classes]"""
         return self._class_weights
 
     @property
     def class_log_prior_(self) -> np.ndarray:
-        """The logarithm of the probability of each class."""
+        """Log prior probability of each class. float64 [n_classes]"""
         prior = self._class_shares(self.schema_)
         count = self.class_count_
-        shares = count / count.sum() if prior is None else prior.shares(self.schema_.classes)
+        probabilities = count / count.sum() if prior is None else prior.shares(self.schema_.classes)
         with np.errstate(divide="ignore"):
-            return np.log(shares)
+            return np.log(probabilities)
 
     def _estimation(self, schema: Schema) -> Estimation:
         alpha = np.asarray(self.alpha, np.float64)
@@ -65,7 +65,7 @@ class DiscreteNB(BayesClassifier):
         return self._class_shares(schema)
 
     def _class_shares(self, schema: Schema) -> ClassAmounts | None:
-        """The probabilities of the classes that were given or are all equal; None where they are learnt."""
+        """Given or uniform class priors; None if they are estimated."""
         given = param_validation.priors("class_prior", self.class_prior, schema.classes)
         return given if given is not None or self.fit_prior else equal_shares(schema)
 
@@ -77,44 +77,45 @@ class DiscreteNB(BayesClassifier):
 
 
 def equal_shares(schema: Schema) -> ClassAmounts:
-    """Every class as probable as the others."""
+    """Uniform class priors."""
     return ClassAmounts(schema.classes, np.ones(len(schema.classes)))
 
 
-MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
+MOST_FILLED = 1 << 16  # columns with at most so many codes have all of them as categories, others only those that occur
 
 
 class CategoricalNB(DiscreteNB):
     """Categorical naive Bayes with scikit-learn's parameters: columns of codes 0, 1, 2, …
 
-    Every code up to the largest one is a category, as in scikit-learn, while that stays below 65,536; a column with larger
-    codes has the categories that occur, so memory never follows the largest code. A code that is no category is missing.
+    Every code up to the largest one is a category, as in scikit-learn, if there are at most 65,536; a column with larger
+    codes has only the categories that occur, so that memory does not grow with the largest code. A code that is no category
+    counts as missing.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        What is added to the count of every category.
+        Pseudo-count added to the count of every category.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+        Whether to use an alpha below 1e-10 as given; otherwise it is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+        Whether to estimate the class priors from the training rows; otherwise the prior is uniform.
     class_prior : array-like of shape (n_classes,) or dict by class, optional
-        The probabilities of the classes, where they are known.
+        Known prior probabilities of the classes.
     min_categories : int or array-like of shape (n_features,), optional
-        The least number of categories of each column.
+        Minimum number of categories per column.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        The logarithm of the probability of each class.
+        Log prior probability of each class.
     n_categories_ : ndarray of shape (n_features,)
-        The number of categories of each column.
+        Number of categories of each column.
     category_count_ : list of ndarray of shape (n_classes, n_categories)
-        The weight of each category in each class, for each column.
+        Weight of each category in each class, for each column.
     feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
-        The log-probability of each category in each class, for each column.
+        Log-probability of each category in each class, for each column.
 
     Examples
     --------
@@ -149,17 +150,17 @@ class CategoricalNB(DiscreteNB):
 
     @property
     def n_categories_(self) -> np.ndarray:
-        """The number of categories of each column."""
+        """Number of categories of each column. int64 [n_features]"""
         return np.array([len(column.levels) for column in self.schema_.columns])
 
     @property
     def category_count_(self) -> list[np.ndarray]:
-        """The weight of each category in each class: [n_classes, n_categories] for each column."""
+        """Weight of each category in each class: one array [n_classes, n_categories] per column."""
         return [cast(Counts, counts).known().T for counts in self.seen_.statistics]
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
-        """The log-probability of each category in each class: [n_classes, n_categories] for each column."""
+        """Log-probability of each category in each class: one array [n_classes, n_categories] per column."""
         return [cast(LevelLikelihood, part).log_probability.T for part in self.model_.likelihoods]
 
     def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
@@ -170,27 +171,27 @@ class CategoricalNB(DiscreteNB):
             raise TypeError("Sparse data was passed, but CategoricalNB takes dense codes: use X.toarray()")
         if isinstance(self.schema, Schema):
             return self.schema
-        own = {name: kind for name, kind in (self.schema or {}).items() if kind is not None}
-        declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | own
+        kinds = {name: kind for name, kind in (self.schema or {}).items() if kind is not None}
+        declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | kinds
         schema = census_of(frame, declared).schema(frame.is_named)
         return self._filled(schema)
 
     def _prepare_batch(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> PreparedRows:
-        entered = super()._prepare_batch(X, y, sample_weight, known)
-        table = entered.table
+        prepared = super()._prepare_batch(X, y, sample_weight, known)
+        table = prepared.table
         schema = self._filled(table.schema)
         values = tuple(map(_recoded, table.values, table.schema.columns, schema.columns))
-        return entered._replace(
+        return prepared._replace(
             rows=LocalPartitions(msgspec.structs.replace(table, schema=schema, values=values), self.n_jobs)
         )
 
     def _filled(self, schema: Schema) -> Schema:
-        """The schema whose columns know every code up to the largest, where that is no extravagance."""
-        least = np.asarray(0 if self.min_categories is None else self.min_categories)
-        if least.dtype.kind not in "iu" or least.shape not in ((), (len(schema),)):
+        """Schema in which each column has every code up to its largest one as a level, up to `MOST_FILLED` codes."""
+        min_categories = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if min_categories.dtype.kind not in "iu" or min_categories.shape not in ((), (len(schema),)):
             raise ValueError(f"min_categories={self.min_categories!r}: give a whole number, or one for each column")
-        least = np.broadcast_to(least, (len(schema),))
-        pairs = zip(schema.columns, least.tolist(), strict=True)
+        min_categories = np.broadcast_to(min_categories, (len(schema),))
+        pairs = zip(schema.columns, min_categories.tolist(), strict=True)
         return msgspec.structs.replace(schema, columns=tuple(_filled(column, n) for column, n in pairs))
 
     def __sklearn_tags__(self) -> Any:
@@ -203,7 +204,7 @@ def _filled(column: Column, least: int) -> Column:
     levels = column.levels
     negative = [level for level in levels if isinstance(level, (int, float)) and level < 0]
     if negative:
-        raise ValueError(f"Negative values in data: column {column.name!r} has the code {negative[0]}; codes begin with 0")
+        raise ValueError(f"Negative values in data: column {column.name!r} has the code {negative[0]}; codes start at 0")
     if not all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
         return column
     n_categories = max(max(levels, default=-1) + 1, least)
@@ -215,5 +216,5 @@ def _filled(column: Column, least: int) -> Column:
 def _recoded(values: np.ndarray, old: Column, new: Column) -> np.ndarray:
     if old.levels == new.levels:
         return values
-    place = {level: code for code, level in enumerate(new.levels)}
-    return np.array([*(place[level] for level in old.levels), -1], np.int32)[values]
+    code_of = {level: code for code, level in enumerate(new.levels)}
+    return np.array([*(code_of[level] for level in old.levels), -1], np.int32)[values]

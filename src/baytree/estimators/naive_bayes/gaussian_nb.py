@@ -1,4 +1,4 @@
-"""scikit-learn's GaussianNB by its own name and parameters, on the statistics of this library."""
+"""Gaussian naive Bayes with scikit-learn's name and parameters."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from baytree.statistics.moments import Moments
 class GaussianNB(BayesClassifier):
     """Gaussian naive Bayes with scikit-learn's parameters.
 
-    `var_smoothing` raises the variance of a column by that share of the column's own variance; scikit-learn takes the
-    largest variance of all columns, which drowns columns of small scale.
+    `var_smoothing` raises the variances of a column by a proportion of the column's own variance; scikit-learn takes the
+    largest variance of all columns, which dominates columns of small scale.
 
     Parameters
     ----------
     priors : array-like of shape (n_classes,) or dict by class, optional
-        The probabilities of the classes, which add up to 1, instead of their shares in training.
+        Prior probabilities of the classes, summing to 1; by default their proportions in the training rows.
     var_smoothing : float, default=1e-9
-        The share of a column's variance that is added to it in every class.
+        Proportion of a column's variance that is added to its variance in every class.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        The weight of each class.
+        Training weight of each class.
     class_prior_ : ndarray of shape (n_classes,)
-        The probability of each class.
+        Prior probability of each class.
     theta_ : ndarray of shape (n_classes, n_features)
-        The mean of each column in each class.
+        Mean of each column in each class.
     var_ : ndarray of shape (n_classes, n_features)
-        The raised variance of each column in each class.
+        Variance of each column in each class, after smoothing.
     epsilon_ : ndarray of shape (n_features,)
-        What was added to the variances of each column.
+        Value added to the variances of each column.
 
     Examples
     --------
@@ -70,27 +70,27 @@ class GaussianNB(BayesClassifier):
 
     @property
     def class_count_(self) -> np.ndarray:
-        """The weight of each class."""
+        """Training weight of each class. float64 [n_classes]"""
         return self._class_weights
 
     @property
     def class_prior_(self) -> np.ndarray:
-        """The probability of each class."""
+        """Prior probability of each class. float64 [n_classes]"""
         return np.exp(self.model_.log_prior)
 
     @property
     def theta_(self) -> np.ndarray:
-        """The mean of each column in each class: [n_classes, n_features]."""
+        """Mean of each column in each class. float64 [n_classes, n_features]"""
         return self._normal.mean
 
     @property
     def var_(self) -> np.ndarray:
-        """The raised variance of each column in each class: [n_classes, n_features]."""
+        """Variance of each column in each class, after smoothing. float64 [n_classes, n_features]"""
         return self._normal.scale**2
 
     @property
     def epsilon_(self) -> np.ndarray:
-        """What was added to the variances of each column: [n_features]."""
+        """Value added to the variances of each column. float64 [n_features]"""
         moments = cast(Moments, self.seen_.statistics[0])
         return self.var_smoothing * moments.deviation_of_all() ** 2
 
@@ -108,7 +108,7 @@ class GaussianNB(BayesClassifier):
         prior = param_validation.priors("priors", self.priors, schema.classes)
         total = 1.0 if prior is None else float(prior.amounts.sum())
         if not abs(total - 1) <= 1e-6:
-            raise ValueError(f"priors={self.priors!r} add up to {total:g}; the sum of the priors should be 1")
+            raise ValueError(f"priors={self.priors!r} sum to {total:g}; the sum of the priors should be 1")
         return prior
 
     def _schema_of(self, frame: Columns) -> Schema:

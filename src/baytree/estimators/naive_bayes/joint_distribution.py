@@ -1,4 +1,7 @@
-"""The joint distribution as an estimator."""
+"""Full joint distribution of all columns and the target, as a classifier.
+
+Counting, probabilities and sampling are in `naive_bayes.joint_learner`.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,15 @@ from baytree.naive_bayes.joint_model import Combinations, JointTable
 
 
 class JointDistribution(AdditiveClassifier):
-    """The joint table of all columns and the target, by counting; predicts the class that is most probable in it.
+    """Joint distribution of all columns and the target, estimated by counting; predicts the most probable class.
 
-    Every number is a level of its own. Rows that miss a value are left out of the counts; in a question, what is not said
-    is summed out. d columns of two levels need 2^d rows, which is why naive Bayes exists.
+    Every distinct number is a level. Rows with missing values are left out of the counts; in a query, columns that are not
+    given are marginalised. d binary columns need a table of 2^d rows, which is why naive Bayes exists.
 
     Parameters
     ----------
     alpha : float, default=0.0
-        What is added to every cell of the table, also to those that never occurred.
+        Pseudo-count added to every cell of the table, including empty ones.
 
     Examples
     --------
@@ -58,26 +61,26 @@ class JointDistribution(AdditiveClassifier):
         self.profile = profile
 
     def table(self) -> Any:
-        """The full table as a frame: a row for each combination of levels and its probability."""
+        """Full table as a frame: one row per combination of levels, with its probability."""
         check_is_fitted(self, "model_")
         return frame_of(joint_learner.full_table(self.model_, self.schema_))
 
     def probability(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
-        """P(event | given); NaN where what is given never happens.
+        """Conditional probability P(event | given); NaN if `given` has probability 0.
 
         Parameters
         ----------
         event : dict
-            A level, or a list of levels, for each of these columns, or for the target.
+            A level, or a list of levels, for each of some columns or the target.
         given : dict, optional
-            The same of what is known.
+            Condition, in the same form.
         """
         check_is_fitted(self, "model_")
         condition = joint_learner.allowed_codes(given or {}, self.schema_)
         return joint_learner.probability(self.model_, joint_learner.allowed_codes(event, self.schema_), condition)
 
     def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: RandomLike = None) -> Any:
-        """n rows drawn from the table, as a frame; `given` fixes columns or the class."""
+        """Draw n rows from the joint distribution, as a frame; `given` fixes columns or the class."""
         check_is_fitted(self, "model_")
         condition = joint_learner.allowed_codes(given or {}, self.schema_)
         codes = joint_learner.draw(
@@ -88,7 +91,7 @@ class JointDistribution(AdditiveClassifier):
     def _learner(self, schema: Schema) -> joint_learner.JointLearner:
         for column in schema.columns:
             if column.kind is Kind.TEXT:
-                raise ValueError(f"column {column.name!r} is text; a joint table counts levels: leave it out")
+                raise ValueError(f"column {column.name!r} is text, which a joint distribution cannot count; leave it out")
         return joint_learner.JointLearner(param_validation.finite("alpha", self.alpha, 0))
 
     def _schema_of(self, frame: Columns) -> Schema:
@@ -97,9 +100,9 @@ class JointDistribution(AdditiveClassifier):
         schema = super()._schema_of(frame)
         if isinstance(self.schema, Schema):
             return schema
-        numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
-        declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
-        levels = census_of(frame, declared).schema(frame.is_named) if numbers else schema
+        numeric = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
+        declared = dict(self.schema or {}) | dict.fromkeys(numeric, Kind.NOMINAL.value)
+        levels = census_of(frame, declared).schema(frame.is_named) if numeric else schema
         units = {column.name: column.unit for column in schema.columns}
         columns = tuple(msgspec.structs.replace(column, unit=units.get(column.name)) for column in levels.columns)
         return msgspec.structs.replace(levels, columns=columns)

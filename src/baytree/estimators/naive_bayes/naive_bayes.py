@@ -1,4 +1,4 @@
-"""The naive Bayes estimators."""
+"""`NaiveBayesClassifier`: naive Bayes on raw tables, with an event model per column."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class NaiveBayesClassifier(BayesClassifier):
     Parameters
     ----------
     events : dict of column name to event, optional
-        The event model of a column, such as ``{"age": "gaussian"}``: gaussian, kernel, discretized, categorical,
-        bernoulli, poisson, multinomial or complement; other columns follow their kind.
+        Event model by column name, such as ``{"age": "gaussian"}``: gaussian, kernel, discretized, categorical, bernoulli,
+        poisson, multinomial or complement. The event model of other columns follows from their kind.
     estimate : {"bayes", "map", "mle"}, default="bayes"
-        ``bayes`` is the posterior predictive, ``map`` the posterior's mode, ``mle`` the plain frequencies.
+        ``bayes`` is the posterior predictive distribution, ``map`` the posterior mode, ``mle`` maximum likelihood.
     numeric : {"gaussian", "kernel", "discretized"}, default="gaussian"
-        The event of numeric columns that `events` does not name: normal densities, kernel densities, or bins between
-        cuts that pay for their description.
+        Event model of numeric columns that `events` does not name: normal densities, kernel densities, or bins between cut
+        points chosen by minimum description length.
     alpha : float, default=1.0
-        Pseudo-counts of the prior; ``alpha=1`` with ``estimate="bayes"`` is Laplace's rule.
+        Pseudo-count of the Dirichlet prior; ``alpha=1`` with ``estimate="bayes"`` is Laplace's rule.
     priors : dict of column name to prior, optional
-        A column's own prior: ``{"m0": 40, "k0": 1, "a0": 2, "b0": 50}`` (Normal–Inverse-Gamma) for a gaussian column,
-        pseudo-counts of levels (``{"red": 2}``, or one number for all) for a categorical one, and for the classes under
-        the name of the target.
+        Prior of single columns: ``{"m0": 40, "k0": 1, "a0": 2, "b0": 50}`` (Normal–Inverse-Gamma) for a gaussian column,
+        pseudo-counts of levels (``{"red": 2}``, or one number for all) for a categorical one, and pseudo-counts of the
+        classes under the name of the target.
     class_prior : array-like of shape (n_classes,) or dict by class, optional
-        The probabilities of the classes, instead of their shares in training; they need not add up to 1.
+        Prior probabilities of the classes, which need not sum to 1; by default their proportions in the training rows.
     conventions : {"sklearn", "e1071", "weka"}, optional
-        The rules of another program, digit for digit; `estimate` is then that program's own.
+        Reproduce the rules of another program to the last digit; `estimate` is then that program's own.
 
     Examples
     --------
@@ -80,13 +80,13 @@ class NaiveBayesClassifier(BayesClassifier):
         self.profile = profile
 
     def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
-        """Columns by event, in order."""
+        """Columns grouped by event model, in order."""
         events = {} if self.events is None else param_validation.by_name("events", self.events, schema.names)
         numeric = param_validation.one_of("numeric", self.numeric, NUMERIC)
         replaced = self._convention().events
         if not events and (
             are_number_columns(schema.columns) or schema.is_numbers
-        ):  # one event for all, however many they are
+        ):  # one event for all columns, without a loop over many of them
             return grouped([event_of(schema.columns[0], numeric, replaced)] * len(schema.columns))
         named = [(column, events.get(column.name) or default_event(column, numeric)) for column in schema.columns]
         return grouped([event_of(column, name, replaced) for column, name in named])
@@ -104,7 +104,7 @@ class NaiveBayesClassifier(BayesClassifier):
         )
 
     def _priors(self, schema: Schema) -> dict[str, object]:
-        """The priors of single columns, read by the events that look at them, and that of the classes."""
+        """Priors of single columns, parsed by their event models, and pseudo-counts of the classes."""
         if self.priors is None:
             return {}
         given = param_validation.by_name("priors", self.priors, (*schema.names, schema.target.name))

@@ -1,1 +1,1 @@
-"""The faces of trees."""
+"""Decision tree estimators."""

@@ -1,4 +1,7 @@
-"""C5.0: C4.5's successor, with groups of levels, rule sets, boosting, winnowing, costs and soft thresholds (Quinlan)."""
+"""C5.0 (Quinlan): C4.5's successor, with grouped levels, rule sets, boosting, winnowing, costs and soft thresholds.
+
+The algorithm is in `tree.boosting`; this module turns parameters into a `C50Learner` and reads the fitted trials.
+"""
 
 from __future__ import annotations
 
@@ -25,50 +28,54 @@ from baytree.tree.policy.policy import Branching, ErrorBased, OneStandardError, 
 
 
 class C50Classifier(TreeAttributes, Classifier):
-    """Trees or rule sets by C5.0: levels in groups, pruned twice, and boosted where several trials are asked for.
+    """Trees or rule sets by C5.0: grouped levels, two pruning steps, optional boosting.
 
     Parameters
     ----------
     trials : int, default=1
-        How many trees or rule sets are boosted; each turns to the rows that those before it got wrong, and all vote.
+        Number of boosted trees or rule sets; each gives more weight to rows that earlier ones misclassify, and all of them
+        vote.
     rules : bool, default=False
-        Whether trees become rule sets, in which every rule that holds votes for its class.
+        Whether to convert trees to rule sets, in which every rule that matches a row votes for its class.
     subset : bool, default=True
-        Whether nominal tests unite levels into groups instead of having a branch for each level.
+        Whether nominal tests merge levels into groups instead of having a branch for each level.
     global_pruning : bool, default=True
-        Whether the whole tree is pruned once more, as long as its errors rise by no more than one standard error.
+        Whether to prune the whole tree a second time, as long as its errors rise by no more than one standard error.
     confidence : float, default=0.25
-        Of the error estimate that branches are pruned by; smaller prunes more.
+        Confidence level of the error estimate for pruning branches; smaller values prune more.
     min_cases : float, default=2
-        At least two branches of a test must hold this weight.
+        Minimum weight that at least two branches of a test must have.
     winnow : bool, default=False
-        Whether columns that do no good on half of the rows are left out first.
+        Whether to drop columns first that are not useful on a half of the rows.
     fuzzy : bool, default=False
-        Whether rows near a threshold follow both branches. Rule sets have no such thresholds.
+        Whether thresholds are soft: rows near a threshold follow both branches. Rule sets have no soft thresholds.
     costs : array-like or dict of dict, optional
-        ``costs[i][j]``: what predicting class j costs when i is true, in the order of `classes_` or by label; costs below 1
-        count as 1. A tree with costs gives the class of least expected cost and is not pruned a second time.
+        ``costs[i][j]`` is the cost of predicting class j when i is true, in the order of `classes_` or by label; costs below
+        1 count as 1. A tree with costs predicts the class with the smallest expected cost and is not pruned a second time.
     early_stopping : bool, default=True
-        Whether boosting ends when a trial makes hardly any mistakes, or too many; of two trials or fewer, the first is kept.
+        Whether to stop boosting when a trial makes hardly any errors, or too many. If two trials or fewer remain, only the
+        first is kept.
 
     Attributes
     ----------
     trees_ : tuple of Tree
-        The tree of each trial; none with ``rules=True``.
+        Tree of each trial; empty with ``rules=True``.
     rules_ : tuple of VotingRules
-        The rule set of each trial; none with ``rules=False``.
+        Rule set of each trial; empty with ``rules=False``.
     weights_ : ndarray of shape (n_trials, n_rows)
-        What each training row weighed in each trial.
+        Weight of each training row in each trial.
     winnowed_ : tuple of str
-        The columns that winnowing left out; none without it.
+        Columns dropped by winnowing; empty without it.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        C5.0's usage: the share of the training rows for which a column's value is read on the way to their class.
+        Attribute usage of C5.0: proportion of the training rows for which the column's value is tested on the path to their
+        class.
 
     Notes
     -----
-    The models are those of C5.0 release 2.07 as R's package runs it: float32 where that decides, with each weight over their
-    mean. A value that float32 cannot tell from another is kept as it is. Rows and classes of weight 0 are left out, and
-    winnowing counts every row once, where the program divides by a mean that it has not computed yet.
+    The models equal those of C5.0 release 2.07 as run by R's package: computations use float32 where it affects the result,
+    with weights divided by their mean. A value that float32 cannot distinguish from another one is kept in double precision.
+    Rows and classes of weight 0 are left out. Winnowing counts every row once, where the program divides by a mean that it
+    has not computed yet.
 
     Examples
     --------
@@ -119,46 +126,46 @@ class C50Classifier(TreeAttributes, Classifier):
 
     @property
     def trees_(self) -> tuple[Tree, ...]:
-        """The tree of each trial; none where these are rule sets."""
+        """Tree of each trial; empty if the trials are rule sets."""
         check_is_fitted(self, "model_")
         return getattr(self.model_, "trees", ())
 
     @property
     def rules_(self) -> tuple[VotingRules, ...]:
-        """The rule set of each trial; none where these are trees."""
+        """Rule set of each trial; empty if the trials are trees."""
         check_is_fitted(self, "model_")
         return getattr(self.model_, "sets", ())
 
     @property
     def tree_(self) -> Tree:
-        """The tree of the first trial."""
+        """Tree of the first trial."""
         if not self.trees_:
             raise AttributeError("with rules=True there is no tree; the rule sets are in rules_")
         return self.trees_[0]
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """C5.0's usage: the proportion of the training rows for which each input's value is read: [n_features_in_]."""
+        """Proportion of the training rows for which each column's value is tested. float64 [n_features_in_]"""
         check_is_fitted(self, "model_")
         return self.schema_.per_input(self.model_.usage, np.maximum)
 
     def importances(self) -> UsageTable:
-        """How much of the rows each column decides, as a table, the most used column first."""
+        """Table of attribute usage: proportion of rows for which each column is tested, most used column first."""
         check_is_fitted(self, "model_")
         return usage_table(self.model_.usage, self.schema_)
 
     def without(self, rule: int, trial: int = 0) -> Self:
-        """A new estimator whose rule set lacks the rule at this place.
+        """Return a new estimator without one rule of a rule set.
 
         Parameters
         ----------
         rule : int
-            The place of the rule in its set, from 0 on.
+            Index of the rule in its set.
         trial : int, default=0
-            The place of the set in `rules_`.
+            Index of the set in `rules_`.
         """
         if not self.rules_:
-            raise ValueError("only a rule set can do without a rule; fit with rules=True")
+            raise ValueError("without() removes a rule from a rule set; fit with rules=True")
         sets = [rules.without(rule) if k == trial else rules for k, rules in enumerate(self.rules_)]
         other = copy.copy(self)
         other.model_ = msgspec.structs.replace(self.model_, sets=tuple(sets))
@@ -166,24 +173,24 @@ class C50Classifier(TreeAttributes, Classifier):
 
     @classmethod
     def from_tree(cls, estimator: TreeEstimator) -> Self:
-        """The leaves of any fitted tree of classes as a rule set, fitted: it votes, and is saved and exported as such.
+        """Convert the leaves of a fitted classification tree to a fitted rule set, which votes, is saved and exported.
 
-        Rows that a tree sends down several branches, or by a surrogate, fail the conditions of their missing column.
+        Rows that a tree sends down several branches, or by a surrogate, do not match the conditions on their missing column.
 
         Parameters
         ----------
         estimator : tree classifier
-            Any fitted tree of classes.
+            Fitted classification tree.
         """
         if not estimator.tree_.n_classes:
-            raise ValueError("a tree of numbers has no classes that rules could vote for; its rules() give numbers")
+            raise ValueError("from_tree needs a classification tree; use rules() of a regression tree instead")
         if estimator.tree_.sums:
-            raise ValueError("rules that vote ask for one column at a time; fit with max_split_columns=1, or take rules()")
+            raise ValueError("voting rules test one column at a time; fit with max_split_columns=1, or use rules()")
         rules, other = rules_of_leaves(estimator.tree_, estimator.schema_), cls(rules=True, unseen=estimator.unseen)
-        asked = {each.column for rule in rules for each in rule.asked}
-        usage = np.array([float(j in asked) for j in range(len(estimator.schema_))])
-        learnt = FitResult(RuleTrials((rules,), usage), profile=estimator.profile_)
-        other._set_fitted_state(estimator.schema_, learnt, hasattr(estimator, "feature_names_in_"))
+        tested = {each.column for rule in rules for each in rule.asked}
+        usage = np.array([float(j in tested) for j in range(len(estimator.schema_))])
+        result = FitResult(RuleTrials((rules,), usage), profile=estimator.profile_)
+        other._set_fitted_state(estimator.schema_, result, hasattr(estimator, "feature_names_in_"))
         return other
 
     def _tree_learner(self, schema: Schema) -> C50Learner:
@@ -202,10 +209,10 @@ class C50Classifier(TreeAttributes, Classifier):
         pruning: tuple[Pruner, ...] = (by_error,)
         if given.flag("global_pruning", self.global_pruning):
             pruning = (by_error, OneStandardError())
-        least = given.number("min_cases", self.min_cases, 1e-6)
+        min_leaf = given.number("min_cases", self.min_cases, 1e-6)
         return msgspec.structs.replace(
             C50,
             branching=Branching.GROUPED if given.flag("subset", self.subset) else Branching.MULTIWAY,
-            stopping=msgspec.structs.replace(C50.stopping, min_leaf=least),
+            stopping=msgspec.structs.replace(C50.stopping, min_leaf=min_leaf),
             pruning=pruning,
         )

@@ -1,4 +1,8 @@
-"""CART's estimators: rpart's controls, and a penalty by cross-validation."""
+"""CART estimators with rpart's parameters: surrogate splits and cost-complexity pruning by cross-validation.
+
+Breiman, Friedman, Olshen and Stone (1984), in the version of R's rpart (Therneau and Atkinson). The classes turn parameters
+into a `Policy`; growing and cross-validated pruning are in `tree.growing.cart`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from baytree.tree.pruning.cost_complexity import PruningPath, path
 
 
 class _Cart(TreeEstimator):
-    """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
+    """Base of the two CART estimators: rpart's controls, and the choice of the penalty by cross-validation."""
 
     cp: float
     min_split: float
@@ -42,7 +46,7 @@ class _Cart(TreeEstimator):
     first_split: str | None
 
     def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
-        raise NotImplementedError(f"{type(self).__name__} must say what a split is to improve")
+        raise NotImplementedError(f"{type(self).__name__} must implement _tree_learner")
 
     def _learner_of(
         self, schema: Schema, criterion: Criterion, weighing: ClassWeighting, folds: np.ndarray | None
@@ -60,16 +64,16 @@ class _Cart(TreeEstimator):
     def cost_complexity_path(
         self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None
     ) -> PruningPath:
-        """The nested trees of cost-complexity pruning; with rows, of the tree that they grow, cross-validated by `cv`."""
+        """Nested trees of cost-complexity pruning; with rows, of a tree grown from them, cross-validated with `cv`."""
         if X is None:
             return path(self.tree_, given.number("cp", self.cp, 0))
-        entered = self._prepare_rows(X, y, sample_weight)
-        folds = self._named_folds(entered) if names_rows(self.cv) else None
-        learner = self._tree_learner(entered.table.schema, folds=folds)
+        prepared = self._prepare_rows(X, y, sample_weight)
+        folds = self._named_folds(prepared) if names_rows(self.cv) else None
+        learner = self._tree_learner(prepared.table.schema, folds=folds)
         by_impurity = self.prune_by == "impurity"
         step = CrossValidated(rule="min", cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
         return validated_path(
-            rescale_weights(LocalPartitions(entered.table)).gather(), learner.policy, learner.weighing, step, self.n_jobs
+            rescale_weights(LocalPartitions(prepared.table)).gather(), learner.policy, learner.weighing, step, self.n_jobs
         )
 
     def _checked_policy(self, schema: Schema) -> Policy:
@@ -102,7 +106,7 @@ class _Cart(TreeEstimator):
         return (CrossValidated(rule=rule, cv=self._cv(folds), seed=seed, by_impurity=by == "impurity"),)
 
     def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
-        """What deals the folds; those that name rows come by `folds`, because only `fit` knows which rows are meant."""
+        """Number of folds, splitter, or fold of each row; only `fit` can resolve folds by row, and passes `folds`."""
         if hasattr(self.cv, "split"):
             return cast("Splitter", self.cv)
         if not names_rows(self.cv):
@@ -112,56 +116,58 @@ class _Cart(TreeEstimator):
         return folds
 
     def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
-        is_asked = self.pruning is not None and names_rows(self.cv)
-        return {"folds": self._named_folds(entered)} if is_asked else {}
+        has_row_folds = self.pruning is not None and names_rows(self.cv)
+        return {"folds": self._named_folds(entered)} if has_row_folds else {}
 
     def _named_folds(self, entered: PreparedRows) -> np.ndarray:
-        """The fold of each row that counts."""
-        kept = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
-        given_folds = read_cv(self.cv, len(kept), np.zeros(len(kept), int), is_classification=False)
-        return given_folds.of_rows(len(kept))[kept]
+        """Fold of each training row."""
+        mask = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
+        given_folds = read_cv(self.cv, len(mask), np.zeros(len(mask), int), is_classification=False)
+        return given_folds.of_rows(len(mask))[mask]
 
 
 class CARTClassifier(_Cart, Classifier):
-    """A classification tree by CART, as rpart grows it: surrogate splits, altered priors, cost-complexity pruning.
+    """Classification tree by CART with rpart's parameters: surrogate splits, altered priors, cost-complexity pruning.
 
-    Trees equal rpart's node by node up to ties (Breiman, Friedman, Olshen and Stone 1984). With three and more classes all
-    groupings of up to 25 levels are tried; above, levels are cut along their first principal component.
+    Trees equal those of rpart node by node, up to ties (Breiman, Friedman, Olshen and Stone 1984). With three or more
+    classes, all groupings of up to 25 levels are tried; more levels are split along their first principal component.
 
     Parameters
     ----------
     criterion : {'gini', 'entropy'}, default='gini'
-        What a split is to improve.
+        Impurity measure that a split must reduce.
     cp : float, default=0.01
-        The least that a split must save, in units of the root's risk.
+        Complexity parameter: minimum decrease of the risk by a split, relative to the risk of the root.
     min_split : float, default=20
-        A node of less is not split.
+        Minimum size of a node that may be split; see `min_leaf` for the unit.
     min_leaf : float, optional
-        A branch holds at least this much. If given, it and `min_split` count rows, as rpart does; if None it is a third of
+        Minimum size of a branch. If given, `min_leaf` and `min_split` count rows, as in rpart. If None, it is a third of
         `min_split` and both count weight, so that a row of weight 2 equals two rows.
     max_depth : int or None, default=30
-        The root has depth 0; None for no limit.
+        Maximum depth of the tree, where the root has depth 0; None for no limit.
     max_surrogates : int, default=5
-        How many surrogate splits a node keeps for rows without a value.
+        Maximum number of surrogate splits of a node, which route rows with a missing value.
     use_surrogate : {0, 1, 2}, default=2
-        0 stops rows without a value at the node, 1 sends them by surrogates, 2 does so and then follows the majority.
+        How to route rows with a missing value: 0 stops them at the node; 1 uses surrogates; 2 uses surrogates, then the
+        majority branch.
     surrogate_style : {0, 1}, default=0
-        0 judges a surrogate on all rows of the node, 1 on those that it knows.
+        How to rank surrogates: 0 by agreement over all rows of the node, 1 over the rows in which their column is known.
     priors : array or dict by class, optional
-        The probability of each class, summing to 1; by default its share of the weight.
+        Prior probability of each class, summing to 1; by default its proportion of the weight.
     costs : matrix or dict of dicts, optional
         ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1.
     pruning : {None, '1se', 'min'}, default=None
-        None is rpart's tree at `cp`. Otherwise the penalty is chosen by cross-validation, with one tree per fold: that of
-        the least error, or the largest one within a standard error of it.
+        None keeps the tree grown with `cp`, as rpart does. Otherwise the penalty is chosen by cross-validation, with one
+        tree per fold: ``'min'`` takes the penalty with the smallest error, ``'1se'`` the largest penalty within one
+        standard error of it.
     prune_by : {'risk', 'impurity'}, default='risk'
-        What `pruning` weighs: the expected loss, judged between two penalties of the path, as rpart does; or the criterion,
-        judged at the path's own penalties, of equals the larger tree, as is usual with scikit-learn.
+        What `pruning` minimises: the expected loss, evaluated between adjacent penalties of the path, as in rpart; or the
+        criterion, evaluated at the penalties of the path, ties going to the larger tree, as is usual with scikit-learn.
     cv : int, splitter, array of folds or pairs of rows, default=10
-        How `pruning` deals the rows to folds: a number of folds, dealt by what is in the rows; a splitter of scikit-learn;
-        the fold of each row; or pairs of rows (inside, outside).
+        Cross-validation folds of `pruning`: a number of folds, assigned by the contents of the rows; a scikit-learn
+        splitter; the fold of each row; or pairs of row indices (train, test).
     random_state : int, optional
-        Another deal of the `cv` folds.
+        Seed of the assignment of rows to `cv` folds.
 
     Examples
     --------
@@ -171,7 +177,7 @@ class CARTClassifier(_Cart, Classifier):
     30 rows: a (a 15, b 15)
     ├─ x < 14.5: a (a 15)
     └─ x ≥ 14.5: b (b 15)
-    a row without a value goes no further
+    rows with a missing value stop at the node
     >>> model.set_params(pruning="1se", cv=5).fit({"x": range(30), "y": ["a"] * 15 + ["b"] * 15}, "y").n_leaves_
     2
     """
@@ -231,33 +237,35 @@ class CARTClassifier(_Cart, Classifier):
 
 
 class CARTRegressor(_Cart, Regressor):
-    """A regression tree by CART, as rpart grows it (method anova): least squares, surrogate splits, cost-complexity pruning.
+    """Regression tree by CART with rpart's parameters (method anova): least squares, surrogates, cost-complexity pruning.
 
     Parameters
     ----------
     cp : float, default=0.01
-        The least that a split must save, in units of the root's risk.
+        Complexity parameter: minimum decrease of the risk by a split, relative to the risk of the root.
     min_split : float, default=20
-        A node of less is not split.
+        Minimum size of a node that may be split; see `min_leaf` for the unit.
     min_leaf : float, optional
-        A branch holds at least this much. If given, it and `min_split` count rows, as rpart does; if None it is a third of
+        Minimum size of a branch. If given, `min_leaf` and `min_split` count rows, as in rpart. If None, it is a third of
         `min_split` and both count weight, so that a row of weight 2 equals two rows.
     max_depth : int or None, default=30
-        The root has depth 0; None for no limit.
+        Maximum depth of the tree, where the root has depth 0; None for no limit.
     max_surrogates : int, default=5
-        How many surrogate splits a node keeps for rows without a value.
+        Maximum number of surrogate splits of a node, which route rows with a missing value.
     use_surrogate : {0, 1, 2}, default=2
-        0 stops rows without a value at the node, 1 sends them by surrogates, 2 does so and then follows the majority.
+        How to route rows with a missing value: 0 stops them at the node; 1 uses surrogates; 2 uses surrogates, then the
+        majority branch.
     surrogate_style : {0, 1}, default=0
-        0 judges a surrogate on all rows of the node, 1 on those that it knows.
+        How to rank surrogates: 0 by agreement over all rows of the node, 1 over the rows in which their column is known.
     pruning : {None, '1se', 'min'}, default=None
-        None is rpart's tree at `cp`. Otherwise the penalty is chosen by cross-validation, with one tree per fold: that of
-        the least error, or the largest one within a standard error of it.
+        None keeps the tree grown with `cp`, as rpart does. Otherwise the penalty is chosen by cross-validation, with one
+        tree per fold: ``'min'`` takes the penalty with the smallest error, ``'1se'`` the largest penalty within one
+        standard error of it.
     cv : int, splitter, array of folds or pairs of rows, default=10
-        How `pruning` deals the rows to folds: a number of folds, dealt by what is in the rows; a splitter of scikit-learn;
-        the fold of each row; or pairs of rows (inside, outside).
+        Cross-validation folds of `pruning`: a number of folds, assigned by the contents of the rows; a scikit-learn
+        splitter; the fold of each row; or pairs of row indices (train, test).
     random_state : int, optional
-        Another deal of the `cv` folds.
+        Seed of the assignment of rows to `cv` folds.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""CHAID: trees whose columns are judged by the significance of their merged groups."""
+"""CHAID estimators: multiway trees whose splits are chosen by the significance of merged groups of levels.
+
+Kass (1980); exhaustive search by Biggs, de Ville and Suen (1991). The merging itself is in `tree.search.counted`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ TESTS = {
 
 
 class CHAID(TreeEstimator):
-    """What both CHAID estimators share: the rules of growth, and reading p-values."""
+    """Base of the two CHAID estimators: merging and stopping rules."""
 
     alpha_merge: float
     alpha_split: float
@@ -66,47 +69,48 @@ class CHAID(TreeEstimator):
         if not 0 < alpha < self.alpha_merge:
             raise ValueError(
                 f"alpha_resplit={self.alpha_resplit!r}: give a number above 0 and below alpha_merge={self.alpha_merge!r}, "
-                "or groups would part and merge for ever"
+                "otherwise groups would be divided and merged endlessly"
             )
         return alpha
 
 
 class CHAIDClassifier(CHAID, Classifier):
-    """A classification tree by chi-squared automatic interaction detection (Kass 1980).
+    """Classification tree by chi-squared automatic interaction detection (Kass 1980).
 
-    At each node the levels of each column merge while they do not differ in the classes, and the column with the smallest
-    p-value, adjusted for the number of ways to merge, splits the node into its groups.
+    At each node, levels of each column are merged while their class distributions do not differ significantly. The node is
+    then split into the groups of the column with the smallest p-value, adjusted for the number of ways to merge its levels.
 
     Parameters
     ----------
     alpha_merge : float, default=0.05
-        Two groups of levels merge while their p-value is above this.
+        Significance level of merging: two groups of levels merge if their p-value is larger.
     alpha_split : float, default=0.05
-        A node is split where the adjusted p-value is at most this.
+        Significance level of splitting: a node is split if the adjusted p-value is not larger.
     alpha_resplit : float, optional
-        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
-        it never does.
+        Significance level of resplitting: a merged group of three or more levels is divided again if two parts of it
+        differ with a p-value not larger than this; by default never.
     exhaustive : bool or {'biggs', 'ibm'}, default=False
-        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
-        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+        Whether to merge groups down to two and use the step with the smallest p-value (Biggs, de Ville and Suen 1991).
+        The Bonferroni factor is I(I²−1)/6, the number of merges examined, with True or ``'biggs'``, and I(I²−1)/2 with
+        ``'ibm'``.
     min_split : float, default=20
-        A node with less weight is a leaf.
+        Minimum weight of a node that may be split.
     min_leaf : float, default=7
-        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+        Minimum weight of a group: in a node of weight n, a group below min(⌈`min_prob` · n⌉, `min_leaf`) must merge.
     min_prob : float, default=0.01
-        See `min_leaf`.
+        Minimum weight of a group relative to its node: see `min_leaf`.
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     bins : int, default=10
-        A numeric column becomes so many ranks of similar weight; only neighbours merge.
+        Number of quantile bins of a numeric column; only neighbouring bins merge.
     test : {'pearson', 'likelihood_ratio', 'row_effects'}, default='pearson'
-        The test of two groups of levels; ``'row_effects'`` is for classes that are ordered.
+        Test that compares two groups of levels; ``'row_effects'`` is for ordered classes.
 
     Notes
     -----
-    Missing values are a level of their own in a nominal column. In an ordinal or numeric one they are a floating category,
-    which at the end joins the most similar group or stands alone, whichever has the smaller p-value. Where a node has seen
-    none, they take the branch with the most weight.
+    In a nominal column, missing values are a level of their own. In an ordinal or numeric column they are a floating
+    category, which at the end joins the most similar group or stays alone, whichever gives the smaller p-value. If a node
+    has no missing values in training, they follow the branch with the most weight.
 
     Examples
     --------
@@ -160,30 +164,31 @@ class CHAIDClassifier(CHAID, Classifier):
 
 
 class CHAIDRegressor(CHAID, Regressor):
-    """A regression tree by CHAID: groups are compared by the F test of their means.
+    """Regression tree by CHAID: groups are compared by the F test of their means.
 
     Parameters
     ----------
     alpha_merge : float, default=0.05
-        Two groups of levels merge while their p-value is above this.
+        Significance level of merging: two groups of levels merge if their p-value is larger.
     alpha_split : float, default=0.05
-        A node is split where the adjusted p-value is at most this.
+        Significance level of splitting: a node is split if the adjusted p-value is not larger.
     alpha_resplit : float, optional
-        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
-        it never does.
+        Significance level of resplitting: a merged group of three or more levels is divided again if two parts of it
+        differ with a p-value not larger than this; by default never.
     exhaustive : bool or {'biggs', 'ibm'}, default=False
-        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
-        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+        Whether to merge groups down to two and use the step with the smallest p-value (Biggs, de Ville and Suen 1991).
+        The Bonferroni factor is I(I²−1)/6, the number of merges examined, with True or ``'biggs'``, and I(I²−1)/2 with
+        ``'ibm'``.
     min_split : float, default=20
-        A node with less weight is a leaf.
+        Minimum weight of a node that may be split.
     min_leaf : float, default=7
-        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+        Minimum weight of a group: in a node of weight n, a group below min(⌈`min_prob` · n⌉, `min_leaf`) must merge.
     min_prob : float, default=0.01
-        See `min_leaf`.
+        Minimum weight of a group relative to its node: see `min_leaf`.
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     bins : int, default=10
-        A numeric column becomes so many ranks of similar weight; only neighbours merge.
+        Number of quantile bins of a numeric column; only neighbouring bins merge.
 
     Examples
     --------

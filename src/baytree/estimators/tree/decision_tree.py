@@ -1,4 +1,9 @@
-"""The open trees: every axis of growing is a parameter."""
+"""General decision trees: every aspect of growing is a parameter.
+
+The classes turn their parameters into a `Policy` (criterion, branching, missing values, stopping), which
+`tree.learner.TreeLearner` carries out. Named algorithms (CART, C4.5, CHAID ...) have estimators of their own with fixed
+policies.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,7 @@ CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
 class _DecisionTreeBase(TreeEstimator):
-    """What the two open trees share: parameters to a policy."""
+    """Base of the two general trees: turns parameters into a policy."""
 
     branching: str
     missing: str
@@ -43,7 +48,7 @@ class _DecisionTreeBase(TreeEstimator):
 
     def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
         has_no_tests = given.whole_or_none("max_depth", self.max_depth, 0) == 0
-        if has_no_tests and self.branching == "binary":  # text is read by no test
+        if has_no_tests and self.branching == "binary":  # without tests, text columns need not be refused
             return self._tree_learner(schema, **for_rows)
         return super()._learner(schema, **for_rows)
 
@@ -59,7 +64,7 @@ class _DecisionTreeBase(TreeEstimator):
 
     def _stopping(self, max_leaves: int | None, alpha: float | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
-        if max_leaves is not None:  # a deeper tree has more leaves
+        if max_leaves is not None:  # a tree with k leaves has depth k - 1 at most
             max_depth = min(max_leaves - 1, max_leaves if max_depth is None else max_depth)
         return Stopping(
             max_depth=max_depth,
@@ -73,47 +78,50 @@ class _DecisionTreeBase(TreeEstimator):
 
 
 class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
-    """A decision tree with every axis open: criterion, branching, missing values, stopping, priors and costs.
+    """Decision tree with free choice of criterion, branching, missing-value rule, stopping, priors and costs.
 
-    Thresholds are exact, ties go to the earlier column and the lower cut, and the same table gives the same tree.
-    With two classes the best two groups of levels are found for gini, entropy and error; with more, all groupings
-    are tried up to 12 levels, and above that levels are cut in the order of their first principal component
+    Thresholds are exact, ties go to the earlier column and the lower threshold, and the same table always gives the same
+    tree. With two classes, the best two groups of levels are found for gini, entropy and error. With more classes, all
+    groupings of up to 12 levels are tried; more levels are split in the order of their first principal component
     (Coppersmith, Hong and Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
     Parameters
     ----------
     criterion : {'error', 'entropy', 'gini', 'gain_ratio', 'twoing', 'chi2', 'likelihood_ratio'}, default='gini'
-        What a split is to improve. `twoing` and `likelihood_ratio` do not compare the branches of ``'multiway'``.
+        Impurity measure or test statistic that chooses a split. `twoing` and `likelihood_ratio` cannot be used with
+        ``branching='multiway'``.
     branching : {'binary', 'multiway', 'merge'}, default='binary'
-        Two groups of levels; a branch for each level; or levels, and tenths of numeric columns, merged while their classes
-        do not differ as in CHAID, by the test of `criterion` (chi2, likelihood_ratio) or by Pearson's (the others).
+        ``'binary'``: two groups of levels; ``'multiway'``: a branch for each level; ``'merge'``: levels, and deciles of
+        numeric columns, are merged while their class distributions do not differ significantly, as in CHAID, by the test of
+        `criterion` (chi2, likelihood_ratio) or by Pearson's test (other criteria).
     missing : {'learned', 'surrogate', 'fractional', 'category', 'largest'}, default='learned'
-        Where a row without a value goes: to the side where such rows fit best; by the column that imitates the split best;
-        down every branch, in the shares of the known rows (a binary test of levels is then one level against the rest);
-        to a branch of its own; or to the heaviest branch.
+        Where a row with a missing value goes: to the side where such rows fit best (learned); by the column that best
+        predicts the split (surrogate); down every branch, in proportion to the rows with a known value (fractional; a binary
+        test of levels is then one level against the rest); to a branch of its own (category); or to the heaviest branch
+        (largest).
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     max_leaves : int, optional
-        The splits of largest gain come first, until there are so many leaves.
+        Maximum number of leaves; the tree then grows best-first, by gain. No limit by default.
     min_split : float, default=2
-        A node of less weight is not split.
+        Minimum weight of a node that may be split.
     min_leaf : float, default=1
-        A branch holds at least this weight; with several branches at least two of them do.
+        Minimum weight of a branch; of a split into more than two branches, at least two must reach it.
     min_impurity : float, default=0.0
-        A node with no more of the criterion per unit of weight is not split.
+        A node is split only if its impurity per unit of weight is larger than this.
     min_gain : float, default=0.0
-        The least that a split must gain of the criterion, per unit of the table's weight.
+        Minimum gain of a split (decrease of the criterion), per unit of the total weight.
     alpha : float, optional
-        The significance, by chi-squared, that a split must reach.
+        Significance level that a split must reach in a chi-squared test.
     priors : array or dict by class, optional
-        The probability of each class, summing to 1; by default its share of the weight.
+        Prior probability of each class, summing to 1; by default its proportion of the weight.
     costs : matrix or dict of dicts, optional
         ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1.
     max_split_columns : {1, 2, 3}, default=1
-        How many numeric columns a test may read at once, as a sum with weights of few digits: ``width + 1.5 × length ≤ 8``.
-        Directions come from the scatter at the node (Loh and Shih 1997; Kim and Loh 2001), their weights are tried up and
-        down (Murthy, Kasif and Salzberg 1994), and a sum is taken where it saves more bits than it costs beyond the best
-        test of one column. A row that lacks one of the columns goes where missing values go.
+        Maximum number of numeric columns in a test, an oblique split with short weights: ``width + 1.5 × length ≤ 8``.
+        Directions come from the scatter matrices of the node (Loh and Shih 1997; Kim and Loh 2001) and their weights are
+        refined by coordinate search (Murthy, Kasif and Salzberg 1994). An oblique split is used if it saves more bits than
+        it costs beyond the best test of one column. A row that lacks one of the columns is treated as missing.
 
     Examples
     --------
@@ -177,52 +185,55 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         weighing = weighing_of(self.priors, self.costs, schema.classes)
         if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
-                "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
-                "give sample weights instead"
+                "priors and costs are not available with branching='multiway' or 'merge', or missing='fractional'; "
+                "use sample weights instead"
             )
         policy = msgspec.structs.replace(policy, split_columns=self._split_columns(policy))
         return TreeLearner(policy, weighing, given.flag("trace", self.trace), self._averages())
 
     def _split_columns(self, policy: Policy) -> int:
-        """How many columns a test may read, where the other parameters leave that open."""
-        most = given.integer("max_split_columns", self.max_split_columns, 1, MOST_SPLIT_COLUMNS)
-        if most > 1 and policy.branching is not Branching.BINARY:
+        """Maximum number of columns in a test; raises ValueError if other parameters do not allow oblique splits."""
+        max_columns = given.integer("max_split_columns", self.max_split_columns, 1, MOST_SPLIT_COLUMNS)
+        if max_columns > 1 and policy.branching is not Branching.BINARY:
             raise ValueError(
-                f"max_split_columns={most}: a sum of columns has two sides, so it goes with neither branching='multiway' or "
-                "'merge' nor missing='fractional'; leave these as they are"
+                f"max_split_columns={max_columns}: oblique splits are binary, so they are not available with "
+                "branching='multiway' or 'merge', or missing='fractional'; keep the defaults of these"
             )
-        if most > 1 and policy.missing is Missing.SURROGATE:
-            raise ValueError(f"max_split_columns={most}: nothing imitates a sum of columns; take missing='learned'")
-        if most > 1 and policy.monotone:
-            raise ValueError(f"max_split_columns={most}: a sum follows no single column, so it does not go with monotone")
-        return most
+        if max_columns > 1 and policy.missing is Missing.SURROGATE:
+            raise ValueError(f"max_split_columns={max_columns}: oblique splits have no surrogates; use missing='learned'")
+        if max_columns > 1 and policy.monotone:
+            raise ValueError(
+                f"max_split_columns={max_columns}: oblique splits are not available with monotone; use max_split_columns=1"
+            )
+        return max_columns
 
 
 class DecisionTreeRegressor(_DecisionTreeBase, Regressor):
-    """A regression tree by least squares with every axis open: branching, missing values and stopping.
+    """Regression tree by least squares, with free choice of branching, missing-value rule and stopping.
 
     Parameters
     ----------
     criterion : {'sse'}, default='sse'
-        The sum of squares about the mean.
+        Sum of squares about the mean.
     branching : {'binary', 'multiway', 'merge'}, default='binary'
-        Two groups of levels; a branch for each level that occurs; or levels, and tenths of numeric columns, merged while
-        the F test of their means does not part them (p above 0.05), and split by the least adjusted p.
+        ``'binary'``: two groups of levels; ``'multiway'``: a branch for each level that occurs; ``'merge'``: levels, and
+        deciles of numeric columns, are merged while the F test of their means is not significant (p above 0.05), and the
+        split has the smallest adjusted p-value.
     missing : {'learned', 'surrogate', 'category', 'largest'}, default='learned'
-        Where a row without a value goes: to the side where such rows fit best; by the column that imitates the split best;
-        to a branch of its own; or to the heaviest branch.
+        Where a row with a missing value goes: to the side where such rows fit best (learned); by the column that best
+        predicts the split (surrogate); to a branch of its own (category); or to the heaviest branch (largest).
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     max_leaves : int, optional
-        The splits of largest gain come first, until there are so many leaves.
+        Maximum number of leaves; the tree then grows best-first, by gain. No limit by default.
     min_split : float, default=2
-        A node of less weight is not split.
+        Minimum weight of a node that may be split.
     min_leaf : float, default=1
-        A branch holds at least this weight; with several branches at least two of them do.
+        Minimum weight of a branch; of a split into more than two branches, at least two must reach it.
     min_impurity : float, default=0.0
-        A node with no more of the criterion per unit of weight is not split.
+        A node is split only if its impurity per unit of weight is larger than this.
     min_gain : float, default=0.0
-        The least that a split must gain of the criterion, per unit of the table's weight.
+        Minimum gain of a split (decrease of the criterion), per unit of the total weight.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Reading a tree: what every tree estimator can tell of what it has learnt.
+"""Text, Graphviz, SVG, plots and rules of fitted trees, as methods of all tree estimators.
 
-Each method is one call of a function that reads (tree, schema); the functions live in rooms of their own.
+Each method calls one function of `tree.model`, `tree.rules` or `rendering` on (tree, schema).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TreeDisplayMixin(Estimator):
-    """The pictures of a fitted tree, in text and otherwise."""
+    """Renderings of a fitted tree: text, DOT, SVG, matplotlib."""
 
     @property
     def tree_(self) -> Tree:
@@ -32,40 +32,40 @@ class TreeDisplayMixin(Estimator):
 
     @property
     def _tree(self) -> Tree:
-        """The same for whoever reads it here: a drop-in shows another program's arrays as `tree_`."""
+        """The tree that methods read; scikit-learn drop-ins have scikit-learn's arrays as `tree_`."""
         return self.tree_
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
-        """The tree as indented text."""
+        """Return the tree as indented text."""
         return summary.export_text(self._tree, self.schema_, max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
-        """The tree in the DOT language of Graphviz."""
+        """Return the tree in the DOT language of Graphviz."""
         from baytree.rendering.tree_drawing import to_dot
 
         nodes = tuple(summary.iter_nodes(self._tree, self.schema_, max_depth))
         return to_dot(nodes, summary.class_names(self._tree, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
-        """The tree as an SVG picture."""
+        """Return the tree as an SVG image."""
         from baytree.rendering.tree_drawing import to_svg
 
         return to_svg(self._drawing(max_depth))
 
     def growth_svg(self, max_depth: int | None = None) -> str:
-        """An SVG picture in which the tree grows split by split."""
+        """Return an animated SVG image in which the tree grows split by split."""
         from baytree.rendering.tree_drawing import growth_svg
 
         return growth_svg(self._drawing(max_depth))
 
     def growth_frames(self, max_depth: int | None = None) -> list[str]:
-        """The tree split by split: one SVG picture each."""
+        """Return one SVG image of the tree after each split."""
         from baytree.rendering.tree_drawing import growth_frames
 
         return growth_frames(self._drawing(max_depth))
 
     def plot(self, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
-        """The tree drawn by matplotlib; gives the axes."""
+        """Draw the tree with matplotlib; returns the axes."""
         from baytree.rendering.plots.model_plots import plot_tree
 
         return plot_tree(self._drawing(max_depth), ax)
@@ -75,15 +75,15 @@ class TreeDisplayMixin(Estimator):
 
 
 class TreeRulesMixin(TreeDisplayMixin):
-    """The readings of an estimator whose model is one tree."""
+    """IF–THEN rules of estimators whose model is one tree."""
 
     def rules(self, X: FrameLike = None) -> RuleSet:
-        """One IF–THEN rule for each leaf, with its support and probability.
+        """Convert the tree to one IF–THEN rule per leaf, with its support and probability.
 
         Parameters
         ----------
         X : data frame, optional
-            Rows, by which rules are simplified: without the conditions and rules that their predictions do not need.
+            Rows for simplification: conditions and rules that their predictions do not need are removed.
         """
-        every = rules(self._tree, self.schema_)
-        return every if X is None else every.simplified(self._encoded(X))
+        all_rules = rules(self._tree, self.schema_)
+        return all_rules if X is None else all_rules.simplified(self._encoded(X))

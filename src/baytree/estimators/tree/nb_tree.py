@@ -1,4 +1,8 @@
-"""Trees whose leaves are naive Bayes models where these pay."""
+"""Decision trees whose leaves are naive Bayes models where the data support it.
+
+Related to NBTree (Kohavi 1996), with Bayesian averaging over prunings instead of cross-validated growth; the learner is in
+`hybrid`.
+"""
 
 from __future__ import annotations
 
@@ -20,41 +24,41 @@ from baytree.tree.pruning.bayesian_averaging import OF_EACH_CLASS
 
 
 class NBTreeClassifier(TreeAttributes, Classifier):
-    """A decision tree whose leaves are naive Bayes models where the rows say that it pays.
+    """Decision tree whose leaves are naive Bayes models where the training rows support it.
 
-    A tree is grown, and answers with the average over all its prunings, as trees with ``averaging='prunings'`` do. Here each
-    leaf of a pruning is either the counts of its classes or a naive Bayes model of its rows. Beforehand one in ten is
-    naive Bayes; afterwards it is as many as its probabilities of the classes of a node's rows, each by all the others
-    (leave-one-out), are better. So naive Bayes and an averaged tree are the two ends between which the rows choose.
+    A tree is grown, and predictions are averaged over all its prunings, as with ``averaging='prunings'``. Each leaf of a
+    pruning is either a table of class counts or a naive Bayes model of its rows. The prior probability of naive Bayes is one
+    in ten; its posterior follows from the leave-one-out probabilities that both give to the classes of the node's rows. So
+    plain naive Bayes and an averaged tree are the two extremes between which the data choose.
 
     Parameters
     ----------
     criterion : {'error', 'entropy', 'gini', 'gain_ratio', 'twoing', 'chi2', 'likelihood_ratio'}, default='entropy'
-        What a split is to improve.
+        Impurity measure that a split must reduce.
     max_depth : int, optional
-        The root has depth 0; no limit by default.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     min_split : float, default=2
-        A node of less weight is not split.
+        Minimum weight of a node that may be split.
     min_leaf : float, default=5
-        A branch holds at least this weight.
+        Minimum weight of a branch.
     min_bayes : float, default=30
-        A node of less weight has no naive Bayes model.
+        Minimum weight of a node that may have a naive Bayes model.
     alpha : float, default=1.0
-        Pseudo-counts of levels in the naive Bayes models; 1 is Laplace's rule.
+        Pseudo-count of levels in the naive Bayes models; 1 is Laplace's rule.
 
     Attributes
     ----------
     naive_bayes_ : dict
-        By the id of a node how probable it is that its leaf is naive Bayes, where a pruning stops there. Models that count
-        for less than 1 % of an answer are left out.
+        Posterior probability that a node, as a leaf, is naive Bayes, by node id. Models with less than 1 % of the weight of
+        a prediction are left out.
 
     Notes
     -----
     NBTree [1]_ grows its tree by cross-validated accuracy and has a naive Bayes model in every leaf; here the tree is grown
-    as any other, and the average decides. What naive Bayes has over the counts of a node is its pseudo-Bayes factor [2]_.
-    Numbers are normal in each class of a node, levels have shares; rows without a value go to the side where such rows fit
-    best, and add nothing to naive Bayes. An explanation tells what each test has changed of the probabilities, then what
-    each value has, in the order of the columns.
+    as any other, and the average decides. Naive Bayes and the counts of a node are compared by their pseudo-Bayes factor
+    [2]_. Numeric columns are normal in each class of a node, levels have probabilities. Rows with a missing value go to the
+    side where such rows fit best, and the missing value is ignored by naive Bayes. An explanation lists the change of the
+    probabilities by each test, then by each value, in the order of the columns.
 
     References
     ----------
@@ -68,7 +72,7 @@ class NBTreeClassifier(TreeAttributes, Classifier):
     >>> print(model)
     150 rows: setosa (setosa 50, versicolor 50, virginica 50)
     <BLANKLINE>
-    naive Bayes of all rows: the whole answer
+    naive Bayes of all rows: the whole prediction
                          setosa     versicolor      virginica
     prior                 0.333          0.333          0.333
     sepal_length  5.017 ± 0.364  5.935 ± 0.521  6.579 ± 0.638
@@ -82,7 +86,7 @@ class NBTreeClassifier(TreeAttributes, Classifier):
     (8, [1, 3, 4, 5, 6, 11, 12, 14])
     """
 
-    _accepts_infinite = False  # no normal distribution holds an infinite number
+    _accepts_infinite = False  # a normal distribution has no density at infinity
     _learns_infinite = False
 
     def __init__(
@@ -112,13 +116,13 @@ class NBTreeClassifier(TreeAttributes, Classifier):
 
     @property
     def tree_(self) -> Tree:
-        """The tree as flat arrays; its values are what all prunings say by counts alone."""
+        """The tree as flat arrays; its values are averages over all prunings by counts alone."""
         check_is_fitted(self, "model_")
         return self.model_.tree
 
     @property
     def naive_bayes_(self) -> dict[int, float]:
-        """How probable it is that the leaf of a node is naive Bayes, by the id of the node."""
+        """Posterior probability that each node, as a leaf, is naive Bayes, by node id."""
         check_is_fitted(self, "model_")
         return dict(zip(self.model_.node.tolist(), self.model_.chosen.tolist(), strict=True))
 

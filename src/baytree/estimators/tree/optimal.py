@@ -1,4 +1,7 @@
-"""The optimal small tree: no other tree of its depth over the same tests costs less, and the model says so."""
+"""Optimal decision trees of a given depth, with a certificate of optimality.
+
+The branch-and-bound search is in `tree.optimal` and the C++ core; this module holds the estimator.
+"""
 
 from __future__ import annotations
 
@@ -15,53 +18,56 @@ from baytree.estimators.tree.base import TreeEstimator
 from baytree.tree.model.tree import Certificate
 from baytree.tree.optimal.learner import OptimalTreeLearner, OptimalTreeSettings, StoppedSearch, certificate_of, unproved
 
-_DEEPEST = 20  # deeper trees are no longer searched by anybody
+_DEEPEST = 20  # the search is infeasible long before this depth
 
 
 class OptimalTreeClassifier(TreeEstimator, Classifier):
-    """The best tree of a depth: of all trees over the tests that a table offers, none costs less.
+    """Optimal decision tree: no tree of the given depth over the same candidate tests has a lower cost.
 
-    The cost of a tree is the share of the weight that it gets wrong, plus `penalty` for each leaf. All trees are searched,
-    by bounds on counts instead of one by one, and `certificate_` tells whether the search came to its end: then the tree is
-    optimal, else it is the best that was found, and the gap to what any tree costs is told. Of equal trees that with fewer
-    leaves wins, then the one whose root asks the earlier test, and so on downwards.
+    The cost of a tree is the misclassified proportion of the weight, plus `penalty` for each leaf. The search covers all
+    trees, by bounds on counts instead of enumeration, and `certificate_` says whether it was completed: then the tree is
+    optimal; otherwise it is the best tree found, with the gap to a lower bound on the cost of any tree. Among trees of equal
+    cost, the one with fewer leaves is preferred, then the one whose root has the earlier test, and so on down the tree.
 
-    The tests are part of the model (``certificate_.offered``). A column of numbers or ranks is cut between neighbours
-    where there are at most `max_tests` of such cuts, else at quantiles of weight; levels are parted in every way where there
-    are at most `max_tests` of them (six levels at the default), else each of the heaviest is held against the rest, and all
-    are cut in two by their share of a class. Where a column lacks values, each of its tests comes with such rows on either
-    side, and once they stand alone.
+    The candidate tests are part of the model (``certificate_.offered``). A numeric or ordinal column has a threshold between
+    all adjacent values if there are at most `max_tests` of them, else at weighted quantiles. The levels of a nominal column
+    are grouped in every way if there are at most `max_tests` groupings (six levels at the default); else each of the
+    heaviest levels is compared with the rest, and the levels, ordered by their proportion of a class, are split in two. If a
+    column has missing values, each of its tests exists with such rows on either side, and one test separates them from the
+    others.
 
     Parameters
     ----------
     max_depth : int, default=3
-        Tests on the way to a leaf; the root has depth 0. Each level more takes as much longer as there are tests.
+        Maximum depth of the tree, where the root has depth 0. Each further level multiplies the time by the number of tests.
     penalty : float, default=0.01
-        What a leaf costs, as a share of the weight: with 0.01 a leaf more must get 1 % more of the rows right.
+        Cost of a leaf, as a proportion of the weight: with 0.01, a further leaf must classify 1 % more of the rows
+        correctly.
     min_leaf : float, default=1
-        A leaf holds at least this weight.
+        Minimum weight of a leaf.
     max_tests : int, default=32
-        How many cuts, or groups of levels, a column offers at most.
+        Maximum number of thresholds, or groups of levels, per column.
     time_limit : float, optional
-        After so many seconds, 60 by default, the best tree so far is taken, with a warning; None searches to the end. A
-        search that was stopped depends on the speed of the machine, one that came to its end does not.
+        Time limit of the search in seconds, after which the best tree so far is returned with a warning; None for no limit.
+        The result of a search that was stopped depends on the speed of the machine; that of a completed one does not.
 
     Attributes
     ----------
     certificate_ : Certificate
-        The cost of the tree (`objective`), the least cost of any tree (`bound`), their `gap`, `is_optimal`, how many sets of
-        rows were `searched`, what `stopped` the search, and the tests that were `offered`.
+        Cost of the tree (`objective`), lower bound on the cost of any tree (`bound`), their difference (`gap`),
+        `is_optimal`, the number of row sets `searched`, what `stopped` the search, and the candidate tests (`offered`).
 
     Notes
     -----
-    The search takes a node's last two levels from counts of pairs of tests, as MurTree does [1]_, and a neighbour's counts
-    from the difference of their rows. It leaves out what bounds exclude: similar sets of rows have similar costs [2]_, and
-    the same tests in another order lead to the same rows [3]_. STreeD [4]_ is a general account of such searches.
+    The last two levels below a node are solved from counts of pairs of tests, as in MurTree [1]_, and the counts of a
+    similar node are updated from the difference of their rows. Bounds prune the search: similar sets of rows have similar
+    costs [2]_, and the same tests in another order lead to the same rows [3]_. STreeD [4]_ gives a general account of such
+    searches.
 
     Ctrl-C ends the search, not the fit: the best tree so far is kept, with a warning, as after `time_limit`.
 
-    Weights that are neither whole nor multiples of the least are read in 2^-52 of their sum. Importances are by gini, as in
-    CART: the share of mistakes that a test saves by itself is often 0.
+    Weights that are neither whole numbers nor multiples of the smallest one are rounded to 2^-52 of their sum. Importances
+    are computed with gini, as in CART, because a test by itself often does not reduce the number of errors.
 
     References
     ----------
@@ -85,7 +91,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
     └─ a > 0.5: no (no 5, yes 5)
        ├─ b ≤ 0.5 or missing: yes (yes 5)
        └─ b > 0.5: no (no 5)
-    cost 0.04: none of the trees of 2 tests down to depth 2 costs less
+    cost 0.04: optimal among trees of 2 tests up to depth 2
     >>> model.certificate_.is_optimal
     True
     """
@@ -115,7 +121,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
 
     @property
     def certificate_(self) -> Certificate:
-        """What is known of the tree and of better ones."""
+        """Certificate of the tree: its cost, a lower bound for all trees, and how far the search got."""
         return certificate_of(self.tree_)
 
     def _tree_learner(self, schema: Schema) -> OptimalTreeLearner:
@@ -129,7 +135,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
         return OptimalTreeLearner(task)
 
     def _run_learner(self, learner: Learner, rows: Partitions) -> FitResult:
-        """What was learnt, also where Ctrl-C has ended the search."""
+        """Run the learner; if Ctrl-C ends the search, warn and return the best tree so far."""
         try:
             return super()._run_learner(learner, rows)
         except StoppedSearch as stopped:
@@ -144,4 +150,4 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
             return f"all rows are {plain(self.schema_.classes[tree.prediction[0]])}"
         if self.max_depth == 0:
             return "max_depth=0"
-        return f"no tree saves penalty={self.penalty:g} of the rows for each leaf more"
+        return f"no tree reduces the error by penalty={self.penalty:g} for each additional leaf"

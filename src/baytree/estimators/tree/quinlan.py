@@ -1,8 +1,8 @@
-"""What the classifiers of Quinlan's family share beyond the face of all trees.
+"""Quinlan's ID3 and C4.5: multiway trees whose rows with missing values follow several branches.
 
-ID3: the column with the largest information gain, a branch for each level, no pruning (Quinlan 1986).
-
-C4.5: gain ratio among tests of at least average gain, fractional cases, and error-based pruning (Quinlan 1993, 1996).
+ID3 (Quinlan 1986): information gain, a branch for each level, no pruning. C4.5 (Quinlan 1993, 1996): gain ratio among tests
+of at least average gain, fractional rows, error-based pruning; C4.5 release 8 and Weka's J48 are reproduced. The growing and
+pruning algorithms are in `tree.search.fractional`.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from baytree.tree.search.fractional_tree import tree_of
 
 
 class QuinlanClassifier(TreeEstimator, Classifier):
-    """A classifier whose model is a multiway tree with fractional cases."""
+    """Base of ID3 and C4.5: a multiway tree with fractional rows."""
 
     def _labelled(self, X: FrameLike, y: TargetLike) -> Table:
-        """Rows with labels, encoded by the schema of the fit."""
+        """Rows with labels, encoded with the schema of the fit."""
         table = self._encoded(X)
         label = labelled(X, y, self._labels, type(self).__name__)[1]
         return msgspec.structs.replace(table, label=labels.recode(label, self.schema_.target))
 
 
 class ID3Classifier(QuinlanClassifier):
-    """Decision tree by ID3: information gain, a branch for each level, grown until nothing is gained.
+    """Decision tree by ID3: information gain, a branch for each level, grown until no test gains information.
 
-    On nominal tables without missing values the tree is that of Weka's Id3, down to its way of breaking ties. Beyond
-    them, where the published algorithm is silent and Weka's gives up:
+    On nominal tables without missing values the tree equals that of Weka's Id3, including its tie-breaking. For other tables
+    the published algorithm has no rule and Weka's program refuses; here:
 
-    - a level that no training row of a node has leads to a leaf with the distribution of the node;
-    - a numeric column is cut in two at the threshold of the largest gain, and may be cut again below
-      (`C45Classifier` corrects for the choice among many thresholds and prunes; prefer it for numbers);
-    - a row without a value goes down every branch with the share of the rows that have one, and the gain of a test
-      counts for the known share only, as in C4.5.
+    - a level without training rows in a node leads to a leaf with the class distribution of the node;
+    - a numeric column is split in two at the threshold with the largest gain, and may be split again below
+      (`C45Classifier` corrects for the choice among many thresholds and prunes; prefer it for numeric columns);
+    - a row with a missing value follows every branch, weighted by the branch's proportion of the rows with a known value,
+      and the gain of a test is multiplied by the known proportion, as in C4.5.
 
     Parameters
     ----------
@@ -102,43 +102,44 @@ MOST_CONFIDENT = {"c4.5": 1.0, "j48": 0.5}
 
 
 class C45Classifier(QuinlanClassifier):
-    """Decision tree by C4.5: multiway, with fractional cases for missing values, pruned by estimated error.
+    """Decision tree by C4.5: multiway splits, fractional rows for missing values, error-based pruning.
 
     Parameters
     ----------
     conventions : {'c4.5', 'j48'}, default='c4.5'
-        The program whose trees are reproduced where programs differ: C4.5 release 8 or Weka's J48. Release 8 computes in
-        float32; so does baytree, for whole weights up to 2^24 in all, and for columns whose values float32 tells apart.
+        Program whose trees are reproduced where programs differ: C4.5 release 8 or Weka's J48. Release 8 computes in
+        float32; so does baytree for whole weights that sum to at most 2^24, and for columns whose values float32 can
+        distinguish.
     criterion : {'gain_ratio', 'gain'}, default='gain_ratio'
-        How the test of a node is chosen; gain ratio only among tests of at least average gain.
+        How the test of a node is chosen; the gain ratio is compared only among tests of at least average gain.
     min_objects : float, default=2
-        At least two branches of a test must hold this weight.
+        Minimum weight that at least two branches of a test must have.
     confidence : float, default=0.25
-        Of the error estimate; smaller prunes more.
+        Confidence level of the error estimate; smaller values prune more.
     pruning : {'error_based', 'reduced_error', None}, default='error_based'
-        By the pessimistic estimate, on held-out rows (`fit(..., prune_on=rows)`, otherwise a third that is drawn by what
-        the rows hold), or not at all.
+        Error-based (pessimistic estimate), reduced-error, or no pruning. Reduced-error pruning uses held-out rows: those of
+        ``fit(..., prune_on=rows)``, else a third of the rows, drawn by their contents.
     binary : bool, default=False
-        Whether nominal tests ask for one level against the rest instead of having a branch for each level.
+        Whether nominal tests compare one level with the rest instead of having a branch for each level.
     subset : bool, default=False
-        Whether nominal tests unite levels into groups while the gain ratio does not fall. The rule is baytree's own; it
-        gives the groups of release 8 on 20 of 22 tables.
+        Whether nominal tests merge levels into groups while the gain ratio does not decrease. The rule is baytree's own; it
+        finds the groups of release 8 on 20 of 22 tables.
     raising : bool, default=True
-        Whether pruning may put a node's heaviest branch in its place.
+        Whether pruning may replace a node by its heaviest branch (subtree raising).
     collapse : bool, default=True
-        Whether a subtree that is no better than a leaf on its own training rows becomes one.
+        Whether to replace a subtree by a leaf if it makes no fewer errors on its training rows.
     mdl : bool, default=True
-        Whether numeric tests are charged for the number of cuts they were chosen from (Quinlan 1996).
+        Whether to subtract the cost of choosing among thresholds from the gain of numeric tests (Quinlan 1996).
     midpoint : bool, default=False
-        Whether cuts lie half-way between two values instead of at a value of the training rows.
+        Whether thresholds lie half-way between two values instead of at a value of the training rows.
     laplace : bool, default=False
-        Whether 1 is added to every class of a leaf when giving probabilities.
+        Whether to add 1 to every class count of a leaf when computing probabilities.
 
     Notes
     -----
-    Neighbouring values must differ by 1e-5 for a cut between them, as in both programs; a column whose values all lie
-    within 0.001 is free of that rule. Sample weights multiply rows: `min_objects` and the
-    estimates count weight. Weights all below 2^-40 or some above 2^40 are scaled to a largest weight near 1.
+    Adjacent values must differ by at least 1e-5 for a threshold between them, as in both programs; a column whose values all
+    lie within 0.001 is exempt from this rule. Sample weights multiply rows: `min_objects` and the error estimates count
+    weight. If all weights are below 2^-40 or some are above 2^40, they are scaled to a largest weight near 1.
 
     Examples
     --------
@@ -194,26 +195,26 @@ class C45Classifier(QuinlanClassifier):
     def fit(
         self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: ArrayLike | None = None
     ) -> Self:
-        """Learns from a table.
+        """Fit the tree to a table.
 
         Parameters
         ----------
         prune_on : array-like, optional
-            The rows that reduced-error pruning holds out, by their places or as a mask; otherwise a seeded third.
+            Rows to hold out for reduced-error pruning, as indices or as a boolean mask; by default a third of the rows.
         """
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
     def prune(self, how: str = "error_based", X: FrameLike = None, y: TargetLike = None, **options: Any) -> Self:
-        """A new estimator with the fitted tree pruned further; nothing is grown again.
+        """Return a new estimator with the fitted tree pruned further, without growing it again.
 
         Parameters
         ----------
         how : {'error_based', 'reduced_error', 'cost_complexity', ...}, default='error_based'
-            The way of pruning; besides the first two, those of all trees.
+            Pruning method: error-based, reduced-error, or a method of all trees.
         X : data frame, optional
-            The training rows, with which "error_based" may raise subtrees; the held-out rows of "reduced_error".
+            For "error_based", the training rows, which allow subtree raising; for "reduced_error", the held-out rows.
         options : keyword arguments
-            Parameters of the new estimator, such as ``confidence=0.1``; of other ways, what they take.
+            Parameters of the new estimator, such as ``confidence=0.1``; for other methods, their arguments.
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
@@ -238,13 +239,13 @@ class C45Classifier(QuinlanClassifier):
     def _policy(self, held_out: np.ndarray | None) -> Policy:
         program = CONVENTIONS[given.one_of("conventions", self.conventions, CONVENTIONS)]
         is_ratio = given.one_of("criterion", self.criterion, ("gain_ratio", "gain")) == "gain_ratio"
-        least = given.number("min_objects", self.min_objects, 1e-6)
+        min_leaf = given.number("min_objects", self.min_objects, 1e-6)
         return msgspec.structs.replace(
             program,
             criterion=Criterion.GAIN_RATIO if is_ratio else Criterion.ENTROPY,
             branching=self._branching(),
             cuts=ThresholdSettings(is_midpoint=given.flag("midpoint", self.midpoint), mdl=given.flag("mdl", self.mdl)),
-            stopping=msgspec.structs.replace(program.stopping, min_leaf=least),
+            stopping=msgspec.structs.replace(program.stopping, min_leaf=min_leaf),
             pruning=self._pruning(held_out),
             laplace=given.flag("laplace", self.laplace),
         )
@@ -269,15 +270,15 @@ class C45Classifier(QuinlanClassifier):
         return ErrorBased(confidence=confidence, raising=given.flag("raising", self.raising))
 
     def _row_dependent_settings(self, entered: PreparedRows, prune_on: ArrayLike | None = None) -> dict[str, Any]:
-        """The share of each row to prune on, where rows were named."""
+        """Weight of each row in the pruning set (0 or 1), if `prune_on` names rows."""
         if prune_on is None:
             return {}
         if self.pruning != "reduced_error":
-            raise ValueError("prune_on is for pruning='reduced_error'; leave it out, or choose that pruning")
-        kept = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
-        held_out = _as_mask(prune_on, len(kept))[kept]
+            raise ValueError("prune_on requires pruning='reduced_error'; set it, or omit prune_on")
+        mask = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
+        held_out = _as_mask(prune_on, len(mask))[mask]
         if held_out.all():
-            raise ValueError("prune_on names every row; leave some to grow the tree from")
+            raise ValueError("prune_on contains all rows; leave some to grow the tree")
         return {"held_out": held_out.astype(np.float64)}
 
 
@@ -285,11 +286,11 @@ def _as_mask(rows: ArrayLike, n_rows: int) -> np.ndarray:
     named = np.asarray(rows)
     if named.dtype == bool:
         if named.shape != (n_rows,):
-            raise ValueError(f"prune_on is a mask of {named.size} rows; the table has {n_rows}")
+            raise ValueError(f"prune_on is a mask with {named.size} entries, but the table has {n_rows} rows")
         return named
     positions = named.astype(np.int64) if named.size else np.zeros(0, np.int64)
     if positions.size and not (np.array_equal(positions, named) and -n_rows <= positions.min() and positions.max() < n_rows):
-        raise ValueError(f"prune_on names rows that are not there; rows go from 0 to {n_rows - 1}")
+        raise ValueError(f"prune_on has indices out of range; rows are numbered from 0 to {n_rows - 1}")
     mask = np.zeros(n_rows, bool)
     mask[positions] = True
     return mask

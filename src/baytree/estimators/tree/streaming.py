@@ -1,4 +1,8 @@
-"""A tree that goes on learning: the same tree for the same rows in their order, however they are cut into batches."""
+"""Incremental decision tree for streams: Hoeffding trees that revise their splits.
+
+The same rows in the same order give the same tree, in whatever batches they arrive. Splitting and revision are in
+`tree.streaming` and the C++ core (`TreeStream`); adaptive naive Bayes leaves are in `hybrid`.
+"""
 
 from __future__ import annotations
 
@@ -29,76 +33,78 @@ from baytree.tree.policy.policy import Criterion
 from baytree.tree.rules.rule_set import RuleSet
 from baytree.tree.streaming.learner import StreamLearner, StreamStatistic, under
 
-_RULES = ("leaves", "revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")
+_SETTINGS = ("leaves", "revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")
 
 _LEARNERS: dict[str, type[StreamLearner]] = {"counts": StreamLearner, "adaptive": AdaptiveStreamLearner}
 
 
 class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
-    """A tree that learns row after row, splits when the evidence suffices, and takes a split back when the evidence turns.
+    """Incremental decision tree that splits a leaf when the evidence suffices and revises splits when the evidence changes.
 
-    Leaves count classes, the levels and numbers of each column by class, and missing values. A leaf is judged after `grace`
-    rows, and again whenever a sixteenth more have come. Evidence is counted in bits: a gain of g bits in n rows is n · g,
-    less what it takes to say which of the tests of its column a test is. What must be beyond doubt needs
-    log2(1 / `confidence`) bits: that a test is better than none, before a leaf is split, or better than another.
+    Leaves count classes and, by class, the levels, numbers and missing values of each column. A leaf is evaluated after
+    `grace` rows, and again whenever a sixteenth more have arrived. Evidence is measured in bits: a gain of g bits per row in
+    n rows is n · g, minus the cost of naming the test among those of its column. A decision needs log2(1 / `confidence`)
+    bits of evidence: that a test is better than none, before a leaf is split, or that it is better than another test.
 
-    With `revise` every node goes on counting. A cut moves where another one of the column is beyond doubt better, and any
-    other test takes the place of the old one, with new leaves below, where it is so and gains more by twice `tie`.
-    Without, only leaves count, and are split where the best test is beyond doubt better than those of all other columns.
+    With `revise`, every node keeps counting. A threshold moves if another one of the column is better with that certainty.
+    Any other test replaces the old one, with new leaves below, if it is better with that certainty and its gain is larger by
+    twice `tie`. Without `revise`, only leaves count, and a leaf is split if its best test is better, with that certainty,
+    than those of all other columns.
 
-    Rows are learnt one by one, in their order. However they are cut into batches, also as one `fit`, the tree is the same.
-    A row of weight k is k rows in its place.
+    Rows are processed one by one, in order. The tree does not depend on how they are divided into batches; one `fit` gives
+    the same tree. A row of weight k equals k copies of the row in its place.
 
-    With ``leaves='adaptive'`` a node is asked for the class of each row before it learns it, by its counts and by a naive
-    Bayes model of what it has counted, and answers with what was right more often [3]_. So does, with `revise`, an inner
-    node whose naive Bayes was right more often than all that lies below it: the tree is shown, and answers, up to there.
+    With ``leaves='adaptive'``, a node predicts the class of each row before counting it, once by its class counts and once
+    by naive Bayes, and uses whichever was correct more often [3]_. With `revise`, an inner node whose naive Bayes was
+    correct more often than the subtree below it predicts itself: the tree is shown, and predicts, down to such nodes.
 
     Parameters
     ----------
     leaves : {'counts', 'adaptive'}, default='counts'
-        Whether leaves answer with the shares of their classes, or with naive Bayes where that was right more often. These
-        answer more rows right where borders are slanted, but are more to read, have no intervals, and cannot be pruned.
+        Whether leaves predict with their class proportions, or with naive Bayes where that was correct more often. Adaptive
+        leaves are more accurate if class boundaries are oblique, but are longer to read, have no intervals, and cannot be
+        pruned.
     revise : bool, default=True
-        Whether inner nodes go on counting, and change their tests, as in Hoeffding anytime trees [2]_; False splits later,
-        but once and for all, as Hoeffding trees do [1]_, and learns faster.
+        Whether inner nodes keep counting and change their tests, as in Hoeffding anytime trees [2]_; with False, splits come
+        later and are final, as in Hoeffding trees [1]_, and training is faster.
     criterion : {'entropy', 'gini'}, default='entropy'
-        What a test should lower. Evidence is always a matter of entropy.
+        Impurity measure that a split must reduce. Evidence is always measured by entropy.
     confidence : float, default=1e-7
-        How probable a wrong decision may be.
+        Probability of a wrong decision.
     grace : float, default=200
-        The weight of rows after which a leaf is judged for the first time.
+        Weight of rows after which a leaf is evaluated for the first time.
     tie : float, default=0.05
-        Gains this close are taken to be equal: without `revise` the better test is taken once Hoeffding's margin is below
-        it; with `revise` a test is not given up, and with it all below, for twice as much.
+        Difference below which gains count as equal. Without `revise`, the better test is taken once the Hoeffding bound is
+        below it; with `revise`, a test and the subtree below are replaced only for a gain of more than twice this.
     max_depth : int, optional
-        Tests on the way to a leaf at most; the root has depth 0.
+        Maximum depth of the tree, where the root has depth 0; no limit by default.
     max_bins : int, default=64
-        How many different numbers of a column a node keeps apart. More are kept in bins of one width, the smallest power of
-        two that gives no more bins than this; cuts are then where a bin begins.
+        Maximum number of distinct values per numeric column and node. More values are counted in bins of equal width (the
+        smallest power of two that gives no more than this many bins); thresholds are then at the edges of bins.
 
     Attributes
     ----------
     n_seen_ : int
-        The number of rows so far.
+        Number of training rows so far.
     n_revisions_ : int
-        How many splits were taken back.
+        Number of splits that were revised.
     naive_bayes_ : tuple of int
-        The ids of the leaves that answer with naive Bayes.
+        Ids of the leaves that predict with naive Bayes.
     seen_ : StreamSeen
-        What was seen of the rows: all that `partial_fit` and `merge` need.
+        Statistic of the training rows, from which `partial_fit` and `merge` continue.
 
     Notes
     -----
-    A leaf is born with the classes of the rows that its parent's column tells apart, and counts those that come. When it is
-    split in turn, what it was born with goes to both branches in the shares of the rows since, in whole numbers: a node
-    shows as many rows as came to it, but how older ones are dealt to its branches is an estimate.
+    A new leaf starts with the class counts known from its parent's column, and counts the rows that arrive. When it is split
+    in turn, the initial counts are divided between the branches in proportion to the rows since, in whole numbers. So a node
+    shows as many rows as reached it, but the distribution of earlier rows over its branches is an estimate.
 
-    Rows without a value take the branch where they were better placed when the test was chosen, and so do levels that were
-    not known then. Kinds of columns are those of the first batch; declare them with `schema` where it may mislead. Of tables
-    above a million cells `profile_` is that of rows at even distances in each batch: with ``profile=False``, and below,
-    files are the same to the byte.
+    Rows with a missing value follow the branch that fitted them better when the test was chosen, and so do levels unknown at
+    that time. Kinds of columns are inferred from the first batch; declare them with `schema` if that batch may mislead. For
+    tables above a million cells, `profile_` comes from evenly spaced rows of each batch; with ``profile=False``, and for
+    smaller tables, model files are identical to the byte.
 
-    The rows of an engine are brought here; a stream of files larger than memory is for `baytree.partial_fit`.
+    Rows of a remote engine are gathered in memory; for files larger than memory see `baytree.partial_fit`.
 
     References
     ----------
@@ -124,7 +130,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
 
     @property
     def _accepts_infinite(self) -> bool:  # type: ignore[override]
-        # no normal distribution holds an infinite number
+        # a normal distribution has no density at infinity
         return not (isinstance(self.leaves, str) and self.leaves == "adaptive")
 
     @property
@@ -162,56 +168,55 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
 
     @property
     def tree_(self) -> Tree:
-        """The tree as flat arrays; leaves that answer with naive Bayes show their counts."""
+        """The tree as flat arrays; leaves that predict with naive Bayes have their counts."""
         return self.model_.tree if self._has_bayes() else self.model_
 
     @property
     def naive_bayes_(self) -> tuple[int, ...]:
-        """The ids of the leaves that answer with naive Bayes."""
+        """Ids of the leaves that predict with naive Bayes."""
         return tuple(self.model_.node.tolist()) if self._has_bayes() else ()
 
     @property
     def seen_(self) -> StreamStatistic:
-        """What was seen of the rows."""
+        """Statistic of the training rows."""
         return StreamStatistic.of(self._stream)
 
     @property
     def n_seen_(self) -> int:
-        """The number of rows so far."""
+        """Number of training rows so far."""
         return self._stream.rows
 
     @property
     def n_revisions_(self) -> int:
-        """How many splits were taken back."""
+        """Number of splits that were revised."""
         return self._stream.revisions
 
     def partial_fit(
         self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
-        """Goes on learning: the same tree as `fit` on all rows so far. New classes and levels may come at any time."""
+        """Continue training: the same tree as `fit` on all rows so far. Batches may bring new classes and levels."""
         is_first = not hasattr(self, "_stream")
-        entered = (
+        prepared = (
             self._prepare_rows(X, y, sample_weight) if is_first else self._prepare_batch(X, y, sample_weight, self.schema_)
         )
-        table, census = with_classes(entered.table, classes), self._census_of(entered)
+        table, census = with_classes(prepared.table, classes), self._census_of(prepared)
         profile = self._profiled(LocalPartitions(table, self.n_jobs))
         learner = self._streamer(table.schema)
         with _STATE_LOCK:
-            whole = census if is_first else merge_profiles(self._census, census)
-            before = learner.start(table.schema) if is_first else under(self._stream, self.schema_, table.schema)
-            stream = learner.update(before, table)
+            merged = census if is_first else merge_profiles(self._census, census)
+            previous = learner.start(table.schema) if is_first else under(self._stream, self.schema_, table.schema)
+            stream = learner.update(previous, table)
             if not is_first:
                 profile = joined_profiles((self.schema_, self.profile_), (table.schema, profile), table.schema)
             self._before, self._done, self._stream = None, "", stream
-            self._set_lazy_state(table.schema, profile, entered.has_text_names, {"model_": partial(learner.model, stream)})
-            return self._told(whole, census)
+            self._set_lazy_state(table.schema, profile, prepared.has_text_names, {"model_": partial(learner.model, stream)})
+            return self._told(merged, census)
 
     def merge(self, other: Self) -> Self:
-        """A new estimator that knows what both have learnt; which of the two is asked makes no difference to the tree.
+        """Return a new estimator trained on the rows of both. ``a.merge(b)`` and ``b.merge(a)`` give the same tree.
 
-        Where both ask the same test, what they have counted adds up, and so down to the leaves. Where they differ, the
-        subtree with more rows stays, and its first node also learns what the other one had counted there; then all nodes
-        are judged anew.
+        Where both trees have the same test, their counts are added, down to the leaves. Where the tests differ, the subtree
+        with more rows is kept, and its top node also adds the other node's counts; then all nodes are evaluated again.
         """
         from sklearn.base import clone
 
@@ -219,7 +224,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         check_is_fitted(other, "_stream")
         check_common_classes(self.schema_, other.schema_)
         if self._rules() != other._rules():
-            raise ValueError(f"trees by other rules cannot be merged: {self!r} and {other!r}")
+            raise ValueError(f"trees with different parameters cannot be merged: {self!r} and {other!r}")
         joint = self.schema_.union(other.schema_)
         stream = under(self._stream, self.schema_, joint).merged(under(other._stream, other.schema_, joint))
         profile = joined_profiles((self.schema_, self.profile_), (other.schema_, other.profile_), joint)
@@ -230,7 +235,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         return merged
 
     def _rules(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _RULES}
+        return {name: getattr(self, name) for name in _SETTINGS}
 
     def _streamer(self, schema: Schema) -> StreamLearner:
         refuse_text(schema)
@@ -255,7 +260,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
     def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         seen = learnt.statistic
         if not isinstance(seen, StreamStatistic):
-            raise ValueError("what was learnt of the stream is missing")
+            raise ValueError("the state of the stream is missing from the model file")
         stream = seen.stream(self._tree_learner(schema).settings, schema)
         self._set_fitted_state(
             schema, FitResult(learnt.model, stream, learnt.fitted_attributes, learnt.profile), has_text_names
@@ -272,26 +277,26 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
             self._stream = seen.stream(self._tree_learner(self.schema_).settings, self.schema_)
 
     def rules(self, X: FrameLike = None) -> RuleSet:
-        """One IF–THEN rule for each leaf, with its support and probability; of leaves that are counts.
+        """Convert the tree to one IF–THEN rule per leaf, with its support and probability; for ``leaves='counts'`` only.
 
         Parameters
         ----------
         X : data frame, optional
-            Rows, by which rules are simplified: without the conditions and rules that their predictions do not need.
+            Rows for simplification: conditions and rules that their predictions do not need are removed.
         """
         self._refuse_naive_bayes("rules")
         return super().rules(X)
 
     def predict_interval(self, X: FrameLike, level: float = 0.95, held_out: FrameLike = None) -> np.ndarray:
-        """Between which bounds the probability of each class of a row's leaf lies; of leaves that are counts.
+        """Confidence intervals of the class probabilities in the leaf of each row; for ``leaves='counts'`` only.
 
         Parameters
         ----------
         held_out : data frame, optional
-            Rows with their target that the tree has not learnt from.
+            Rows with their target that were not used for training.
         """
         if self._has_bayes():
-            return self.model_.intervals(self._encoded(X), level)  # says why there are none
+            return self.model_.intervals(self._encoded(X), level)  # raises an error that says why there are none
         return super().predict_interval(X, level, held_out)
 
     def _with_tree(self, tree: Tree, done: str, **parameters: object) -> Self:
@@ -299,13 +304,13 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         return super()._with_tree(tree, done, **parameters)
 
     def _has_bayes(self) -> bool:
-        """Whether some leaves may answer with naive Bayes."""
+        """Whether some leaves may predict with naive Bayes."""
         check_is_fitted(self, "_stream")
         return isinstance(self.model_, BayesTree)
 
     def _refuse_naive_bayes(self, what: str) -> None:
         if self._has_bayes():
-            raise ValueError(f"{what}: only for trees whose leaves are counts; fit with leaves='counts'")
+            raise ValueError(f"{what}: not available with naive Bayes leaves; fit with leaves='counts'")
 
     def _why_one_leaf(self) -> str:
         if self._before is not None:
@@ -315,5 +320,5 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         if self.max_depth == 0:
             return "max_depth=0"
         if self.naive_bayes_:
-            return f"naive Bayes was right more often than any tree so far, of {self.n_seen_:,} rows"
-        return f"no test is beyond chance yet after {self.n_seen_:,} rows"
+            return f"naive Bayes was correct more often than any tree so far, after {self.n_seen_:,} rows"
+        return f"no test is significant yet after {self.n_seen_:,} rows"

@@ -1,1 +1,1 @@
-"""Formulas as C: one C99 file that needs the mathematical library only."""
+"""Export of formulas to C: one C99 file that needs only the math library."""

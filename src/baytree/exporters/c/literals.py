@@ -1,10 +1,8 @@
-"""Texts and arrays as literals of C: ASCII only, so that no name can become code.
+"""C literals and constant tables of an exported model.
 
-The characters of words in C: which ones these are and what they are in lower case, as this Python has them.
-
-The words of a document in C: tables of those that count, and the calls that count and weigh them.
-
-Which columns C reads before it computes anything.
+Strings and arrays become ASCII-only literals, so that no name can turn into code. Columns of text need further tables: which
+characters belong to words and their lower case (as in the running Python), the vocabulary or hash buckets, and the calls
+that count and weight the words of a document. `columns_read` lists the columns that the C function reads in advance.
 """
 
 from __future__ import annotations
@@ -27,26 +25,29 @@ _PLAIN = frozenset(ascii_letters + digits + " _-.,()")
 
 
 def literal(text: str) -> str:
-    """A text as a C string: ASCII, in octal where it is not plain; no digraph, trigraph or quote is left."""
+    """C string literal of a text:
+
+    ASCII, octal escapes for all but plain characters, so no digraph, trigraph or quote is left.
+    """
     plain = (chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in utf8(text))
     return f'"{"".join(plain)}"'
 
 
 def utf8(text: str) -> bytes:
-    """The bytes of a text, also of half a character."""
+    """UTF-8 bytes of a text; lone surrogates are encoded, too."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def array_of(kind: str, name: str, values: Sequence[str]) -> str:
-    """A constant array; C has none without elements."""
+    """Definition of a constant array; an empty one gets one element, because C has no empty arrays."""
     return f"static const {kind} {name}[{max(len(values), 1)}] = {{{', '.join(values) or '0'}}};"
 
 
 def listed(names: str, codes: str, texts: Sequence[str], numbers: Sequence[int] | None = None) -> tuple[str, str]:
-    """Texts in the order of their bytes, and their numbers: the places that they had unless others are given."""
-    order = [place for _, place in sorted((utf8(text), place) for place, text in enumerate(texts))]
-    ordered = [literal(texts[place]) for place in order]
-    values = [str(place if numbers is None else numbers[place]) for place in order]
+    """Arrays of texts sorted by their bytes, and of their numbers: their original indices unless `numbers` is given."""
+    positions = [position for _, position in sorted((utf8(text), position) for position, text in enumerate(texts))]
+    ordered = [literal(texts[position]) for position in positions]
+    values = [str(position if numbers is None else numbers[position]) for position in positions]
     return array_of("char *const", names, ordered), array_of("int", codes, values)
 
 
@@ -55,7 +56,7 @@ _EVERYTHING = range(0x110000)
 
 @cache
 def tables() -> str:
-    """Constant arrays: letters, what comes before a final sigma, and runs of capital letters."""
+    """Constant arrays of Unicode properties: letters, context of a final sigma, and runs of capital letters."""
     ranges = {"letters": _letters(), "cased": _found(" {}\u03a3") - _ignored(), "ignored": _ignored()}
     lines = [_array(f"uint32_t model_{name}", "", map(str, _ends(codes))) for name, codes in ranges.items()]
     runs = ("{" + ", ".join(map(str, run)) + "}" for run in _runs())
@@ -72,49 +73,57 @@ def _letters() -> set[int]:
 
 @cache
 def _ignored() -> set[int]:
-    """Characters that a capital sigma does not see: one before them decides whether it is final."""
+    """Characters that the final-sigma rule skips: the character before them decides whether a capital sigma is final."""
     return _found("a{}\u03a3") - _found(" {}\u03a3")
 
 
 @cache
 def _found(text: str) -> set[int]:
-    """The characters after which, in a text, Python writes a final sigma."""
+    """Characters after which, inserted into `text`, Python lowercases a capital sigma to a final sigma."""
     before, after = text.split("{}")
     return {c for c in _EVERYTHING if (before + chr(c) + after).lower().endswith("\u03c2")}
 
 
 def _ends(codes: set[int]) -> list[int]:
-    """The code points at which ranges begin and end, in turn."""
+    """Code points at which ranges begin and end, alternating."""
     return sorted(codes ^ {c + 1 for c in codes})
 
 
 def _runs() -> Iterator[tuple[int, int, int, int]]:
-    """Capital letters in runs: the first, the last, the step from one to the next, and how far away their lower case is."""
-    lowered = [(c, chr(c).lower()) for c in _EVERYTHING]
-    moved = [(c, ord(small) - c) for c, small in lowered if len(small) == 1 and ord(small) != c]
-    first, last, step, change = moved[0][0], moved[0][0], 1, moved[0][1]
-    for c, by in moved[1:]:
-        gap = c - last
-        if by == change and gap in ((1, 2) if first == last else (step,)):
-            last, step = c, gap
+    """Capital letters as runs (first, last, step, offset of the lower case)."""
+    lowercase = [(c, chr(c).lower()) for c in _EVERYTHING]
+    changed = [(c, ord(small) - c) for c, small in lowercase if len(small) == 1 and ord(small) != c]
+    first, last, step, change = changed[0][0], changed[0][0], 1, changed[0][1]
+    for c, offset in changed[1:]:
+        distance = c - last
+        if offset == change and distance in ((1, 2) if first == last else (step,)):
+            last, step = c, distance
             continue
         yield first, last, step, change
-        first, last, step, change = c, c, 1, by
+        first, last, step, change = c, c, 1, offset
     yield first, last, step, change
 
 
-Told = tuple[list[str], tuple[str, ...]]  # lines of source
+Told = tuple[list[str], tuple[str, ...]]  # constant arrays and statements, as lines of source
 
 
 def counted(bag: Bag, tokens: TokenOptions, place: int, k: int) -> Told:
-    """The tables of a bag, and the statements that fill the array `s{k}` with the amounts of its words."""
-    tables, function, told = _buckets(bag, tokens.buckets, k) if tokens.buckets else _vocabulary(bag, k)
-    stops = f"model_stops{k}", f"model_stop_codes{k}"
-    most = max((len(utf8(word)) for word in (*tokens.stop_words, *bag.words)), default=0)
+    """Tables of a bag of words, and the statements that fill the array `s{k}` with the weighted counts of its words."""
+    tables, function, extra_arguments = _buckets(bag, tokens.buckets, k) if tokens.buckets else _vocabulary(bag, k)
+    stop_arrays = f"model_stops{k}", f"model_stop_codes{k}"
+    max_bytes = max((len(utf8(word)) for word in (*tokens.stop_words, *bag.words)), default=0)
     document = (f"row[{place}].text", str(int(tokens.lowercase)), *map(str, tokens.ngrams))
-    asked = (*document, *stops, str(len(tokens.stop_words)), *told, str(len(bag.words)), str(most), f"s{k}")
-    weighed = f"model_weigh(s{k}, model_scale{k}, {len(bag.words)}, {int(bag.is_unit)});"
-    return [*tables, *listed(*stops, tokens.stop_words)], (f"{function}({', '.join(asked)});", weighed)
+    arguments = (
+        *document,
+        *stop_arrays,
+        str(len(tokens.stop_words)),
+        *extra_arguments,
+        str(len(bag.words)),
+        str(max_bytes),
+        f"s{k}",
+    )
+    weight_call = f"model_weigh(s{k}, model_scale{k}, {len(bag.words)}, {int(bag.is_unit)});"
+    return [*tables, *listed(*stop_arrays, tokens.stop_words)], (f"{function}({', '.join(arguments)});", weight_call)
 
 
 def _vocabulary(bag: Bag, k: int) -> tuple[Sequence[str], str, tuple[str, ...]]:
@@ -123,26 +132,26 @@ def _vocabulary(bag: Bag, k: int) -> tuple[Sequence[str], str, tuple[str, ...]]:
 
 
 def _buckets(bag: Bag, n_buckets: int, k: int) -> tuple[Sequence[str], str, tuple[str, ...]]:
-    """Buckets by their numbers, which ascend."""
+    """Hash buckets by their numbers, which are in ascending order."""
     name = f"model_buckets{k}"
     return [array_of("uint32_t", name, [word[1:] for word in bag.words])], "model_hashed_words", (f"{n_buckets}u", name)
 
 
 def columns_read(formula: Formula) -> frozenset[int]:
-    """The columns that are read before anything is computed; conditions of trees read numbers themselves."""
-    found = {j for j, column in enumerate(formula.columns) if column.domain != "any" or formula.unseen == "error"}
+    """Indices of the columns that are read before anything is computed; nested tree conditions read numbers from the row."""
+    columns_found = {j for j, column in enumerate(formula.columns) if column.domain != "any" or formula.unseen == "error"}
     for record in records(formula):
         match record:
             case Number(j) | Known(j) | Lookup(column=j):
-                found.add(j)
+                columns_found.add(j)
             case Matching(columns=columns):
-                found.update(columns)
+                columns_found.update(columns)
     for nodes in formula.trees:
         tested = {test.column for node in nodes for test in node.tests}
         has_conditions = is_nested(nodes)
-        found.update(j for j in tested if not has_conditions or not _is_read_off_the_row(formula.tested[j]))
-    found.update(j for made in formula.made for j in made.columns if formula.columns[j].part)
-    return frozenset(found)
+        columns_found.update(j for j in tested if not has_conditions or not _is_read_off_the_row(formula.tested[j]))
+    columns_found.update(j for weighted_sum in formula.made for j in weighted_sum.columns if formula.columns[j].part)
+    return frozenset(columns_found)
 
 
 def _is_read_off_the_row(column: Input) -> bool:

@@ -1,5 +1,5 @@
-/* What exported C computes with: each function is copied only where it is needed, and begins at the left margin.
-   Missing is NAN for a number, -1 for the code of a level. */
+/* Runtime of exported C: reading of levels and dates, arithmetic and trees. An export copies only the functions that it
+   needs; each must begin at the left margin. Missing is NAN for a number, -1 for the code of a level. */
 
 static double model_read_level(const char *text, const char *const *levels, const int *codes, int n) {
   int low = 0, high = n;
@@ -13,7 +13,7 @@ static double model_read_level(const char *text, const char *const *levels, cons
   return -1;
 }
 
-/* A level in small letters, without the blanks around it; a longer text than any spelling is none. */
+/* Code of a boolean level: lower case, without surrounding blanks; a text longer than any spelling has none. */
 static double model_read_truth(const char *text, const char *const *levels, const int *codes, int n) {
   char small[64];
   size_t length = 0;
@@ -28,8 +28,8 @@ static double model_read_truth(const char *text, const char *const *levels, cons
   return model_read_level(small, levels, codes, n);
 }
 
-/* 'y', 'm' or 'w' of a date: its year, its month, or its weekday with Monday as 0. Years begin in March here, so that the
-   leap day is the last day of a year. */
+/* Part 'y', 'm' or 'w' of a date: year, month, or weekday (0 is Monday). Years start in March internally, so that the leap
+   day is the last day of a year. */
 static double model_date_part(double number, double per_day, char part) {
   const double date = floor(number / per_day), day = date + 719468;
   const double century = floor((4 * day + 3) / 146097), rest = day - floor(146097 * century / 4);

@@ -1,5 +1,5 @@
-/* How exported C reads words: functions that are copied as those of runtime.c are. The tables of characters stand before
-   them. A document is UTF-8; a broken byte parts words. */
+/* Runtime of exported C: splitting documents into words. Functions are copied like those of runtime.c, after the tables of
+   characters (`literals.tables`). A document is UTF-8; an invalid byte separates words. */
 
 static int model_decode(const unsigned char *at, uint32_t *c) {
   const int width = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -73,7 +73,7 @@ static int model_is_final(const unsigned char *text, const unsigned char *sigma)
 
 static int model_letter(const unsigned char *text, const unsigned char *at, int lowercase, uint32_t *c) {
   const int width = model_decode(at, c);
-  if (lowercase && *c == 0x130) { /* i and a dot, which parts words, as does the second byte when it is read next */
+  if (lowercase && *c == 0x130) { /* lower case is i and a combining dot, which separates words, as does the second byte, which is read next */
     *c = 'i';
     return 1;
   }

@@ -1,10 +1,8 @@
-"""How a C-like language writes what all of them have: a closed list of numbers, arrays, loops and calls.
+"""What exports to C-like languages (C, JavaScript) share: the `Language` protocol, runtime functions and constant arrays.
 
-The functions that an export carries along: read from files of their own language, and copied where needed.
-
-The constant arrays that statements read, each written once under a name of its own.
-
-Trees as flat arrays of numbers, for languages whose runtime goes through them in a loop.
+A `Language` defines the syntax of numbers, arrays, loops and calls. `functions_of` and `needed` select the runtime functions
+that a source calls; they are copied from files in the target language. `ConstantArrays` writes every array once, under a
+unique name. `arrays` flattens a tree to arrays of numbers, for runtimes that walk trees in a loop.
 """
 
 from __future__ import annotations
@@ -23,43 +21,43 @@ from baytree.formula.inputs import FormulaNode, FormulaTest, Input, n_branches
 
 
 class Language(Protocol):
-    """How a language writes what all of them have."""
+    """Syntax of a target language."""
 
     def number(self, value: float) -> str:
-        """A literal."""
+        """Literal of a number."""
 
     def doubles(self, name: str, values: Iterable[float]) -> str:
-        """A constant array of doubles."""
+        """Constant array of doubles."""
 
     def integers(self, name: str, values: Iterable[int]) -> str:
-        """A constant array of whole numbers."""
+        """Constant array of integers."""
 
     def local(self, name: str, value: str) -> str:
-        """A number that is evaluated here."""
+        """Definition of a local number."""
 
     def place(self, name: str, value: str) -> str:
-        """A whole number that is evaluated here."""
+        """Definition of a local integer."""
 
     def array(self, name: str, n: int) -> str:
-        """An array that is filled by what follows."""
+        """Declaration of a local array that the following statements fill."""
 
     def loop(self, n: int, statement: str) -> str:
-        """A statement for each k below n."""
+        """Loop that runs a statement for each k below n."""
 
     def call(self, function: str, *arguments: str) -> str:
-        """A call of a function of the runtime, or of one that the language has."""
+        """Call of a runtime function, or of one that is built into the language."""
 
     def table(self, name: str) -> str:
-        """The name of a constant array where it is read."""
+        """Name under which a constant array is read."""
 
     def known(self, column: int, kind: Kind) -> str:
-        """Whether a column has a value."""
+        """Condition that a column has a value."""
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
-        """The tables of a bag of words, and the statements that fill the array of its amounts, `s{k}`."""
+        """Tables of a bag of words, and the statements that fill the array of its weighted counts, `s{k}`."""
 
     def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
-        """A function that places rows in a tree, and its call; None where the runtime's loop over arrays is to do it."""
+        """Function that finds the leaf of a row, and its call; None if the runtime's loop over arrays does it."""
 
 
 _FUNCTION = re.compile(r"^(?:function |static [\w ]+?[ *])(\w+)\(.*?^}\n", re.DOTALL | re.MULTILINE)
@@ -67,30 +65,30 @@ _FUNCTION = re.compile(r"^(?:function |static [\w ]+?[ *])(\w+)\(.*?^}\n", re.DO
 
 @cache
 def functions_of(*files: Path) -> dict[str, str]:
-    """The functions of the files of a runtime by name, in their order."""
+    """Functions of the runtime files by name, in file order."""
     text = "".join(file.read_text("utf-8") for file in files)
     return {found[1]: found[0] for found in _FUNCTION.finditer(text)}
 
 
 def needed(source: str, functions: dict[str, str]) -> list[str]:
-    """The functions that a source calls, and those that they call, in the order of the runtime."""
+    """Runtime functions that a source calls, directly or through other runtime functions, in the order of the runtime."""
     found: set[str] = set()
-    waiting = [source]
-    while waiting:
-        called = set(re.findall(r"\b(\w+)\(", waiting.pop())) & functions.keys() - found
-        found |= called
-        waiting += [functions[name] for name in called]
+    stack = [source]
+    while stack:
+        names = set(re.findall(r"\b(\w+)\(", stack.pop())) & functions.keys() - found
+        found |= names
+        stack += [functions[name] for name in names]
     return [text for name, text in functions.items() if name in found]
 
 
 def camel(name: str) -> str:
-    """log_density as logDensity."""
+    """Convert snake case to camel case: log_density to logDensity."""
     first, *rest = name.split("_")
     return first + "".join(word.title() for word in rest)
 
 
 class ConstantArrays:
-    """Arrays, as lines of source."""
+    """Constant arrays of an export, collected as lines of source."""
 
     def __init__(self, formula: Formula, language: Language) -> None:
         self.formula, self.language = formula, language
@@ -100,47 +98,47 @@ class ConstantArrays:
         self._routes: dict[int, str] = {}
 
     def name(self, letter: str) -> str:
-        """A name that nothing else has."""
+        """A name that is not used yet."""
         self._n_named += 1
         return f"{letter}{self._n_named}"
 
     def rows(self, table: Sequence[Numbers]) -> str:
-        """A table, row after row."""
+        """Write a table row by row; return its name."""
         return self.doubles([value for row in table for value in row])
 
     def doubles(self, values: Sequence[float]) -> str:
-        """An array of numbers."""
+        """Write an array of numbers; return its name."""
         name = self.name("T")
         self.lines.append(self.language.doubles(name, values))
         return self.language.table(name)
 
     def integers(self, values: Sequence[int]) -> str:
-        """An array of whole numbers."""
+        """Write an array of integers; return its name."""
         name = self.name("T")
         self.lines.append(self.language.integers(name, values))
         return self.language.table(name)
 
     def route(self, tree: int) -> str:
-        """The call that gives the node where a row comes to rest."""
+        """Call that returns the node in which a row ends."""
         if tree not in self._routes:
-            written = self.language.tree(tree, self.formula)
-            if written is None:
+            own = self.language.tree(tree, self.formula)
+            if own is None:
                 self._routes[tree] = self.language.call("route", *self.tree(tree), "x")
             else:
-                function, self._routes[tree] = written
+                function, self._routes[tree] = own
                 self.lines.append(function)
         return self._routes[tree]
 
     def tree(self, tree: int) -> tuple[str, ...]:
-        """The arrays of a tree."""
+        """Names of the arrays of a tree; written on first use."""
         if tree not in self._trees:
-            found = arrays(self.formula.trees[tree], self.formula.tested)
-            whole = (self.integers(values) for values in (found.nodes, found.tests, found.branches))
-            self._trees[tree] = (*whole, self.doubles(found.cuts))
+            flat = arrays(self.formula.trees[tree], self.formula.tested)
+            integers = (self.integers(values) for values in (flat.nodes, flat.tests, flat.branches))
+            self._trees[tree] = (*integers, self.doubles(flat.cuts))
         return self._trees[tree]
 
     def kernels(self, kernels: Kernels) -> tuple[str, ...]:
-        """Centres, weights and widths, where those of each class begin, and the number of classes."""
+        """Centres, weights and widths, the start index of each class, and the number of classes."""
         classes = kernels.classes
         starts = [0, *accumulate(len(bumps.centre) for bumps in classes)]
         centre, weight = [v for c in classes for v in c.centre], [w for c in classes for w in c.weight]
@@ -148,7 +146,7 @@ class ConstantArrays:
         return (*doubles, self.integers(starts), str(len(classes)))
 
     def combinations(self, matching: Matching) -> tuple[str, ...]:
-        """Columns, numbers of levels, codes, classes and weights, and how many there are of each; no array is empty."""
+        """Columns, numbers of levels, codes, classes and weights, and their sizes; no array is empty."""
         codes = self.integers([code for combination in matching.codes for code in combination] or [0])
         classes, weight = self.integers(matching.classes or [0]), self.doubles(matching.weight or [0.0])
         columns, n_levels = self.integers(matching.columns), self.integers(matching.n_levels)
@@ -156,16 +154,16 @@ class ConstantArrays:
         return (columns, n_levels, codes, classes, weight, *sizes, self.language.number(matching.added))
 
 
-LEVELS, BELOW, STRICTLY_BELOW = 0, 1, 2  # how a test finds the place of a value
+LEVELS, BELOW, STRICTLY_BELOW = 0, 1, 2  # how a test maps a value to an index
 
 
 class TreeArrays(NamedTuple):
-    """A tree as numbers.
+    """Decision tree as arrays of integers and doubles.
 
-    `nodes` has five for each node: the first test, the end of the tests, the first child, the branch of what no test can
-    place (or STOP, SPREAD), its first share among all; and five more that say where the shares of the last one end.
-    `tests` has five for each test: the column, how places are found, the first cut, the number of cuts or levels, the
-    first branch.
+    `nodes` has five integers per node: first test, end of the tests, first child, branch of rows that no test can place (or
+    STOP, SPREAD), index of its first fraction among all; five more at the end hold the end of the last node's fractions.
+    `tests` has five integers per test: column, how values are mapped to indices, first threshold, number of thresholds or
+    levels, first branch.
     """
 
     nodes: list[int]
@@ -175,30 +173,30 @@ class TreeArrays(NamedTuple):
 
 
 def arrays(nodes: tuple[FormulaNode, ...], columns: tuple[Input, ...]) -> TreeArrays:
-    """A tree as numbers; no array is empty, since C has none of these."""
-    found, n_shares = TreeArrays([], [], [], []), 0
+    """Flatten a tree; no array is empty, because C has no empty arrays."""
+    flat, n_shares = TreeArrays([], [], [], []), 0
     for node in nodes:
-        first = len(found.tests) // 5
+        first = len(flat.tests) // 5
         for test in node.tests:
-            _add_test(found, test, columns[test.column].kind)
-        found.nodes.extend((first, len(found.tests) // 5, node.first, node.missing, n_shares))
+            _add_test(flat, test, columns[test.column].kind)
+        flat.nodes.extend((first, len(flat.tests) // 5, node.first, node.missing, n_shares))
         n_shares += len(node.shares)
-    found.nodes.extend((0, 0, 0, 0, n_shares))
-    return TreeArrays(found.nodes, found.tests or [0], found.branches or [0], found.cuts or [0.0])
+    flat.nodes.extend((0, 0, 0, 0, n_shares))
+    return TreeArrays(flat.nodes, flat.tests or [0], flat.branches or [0], flat.cuts or [0.0])
 
 
 def depth(nodes: tuple[FormulaNode, ...]) -> int:
-    """The parts of a row that may wait at once while it goes through a tree: the branches beside one path, and itself."""
-    waiting = [1] * len(nodes)
+    """Size of the stack that a row with fractional parts needs: the siblings along one path, and the node itself."""
+    size = [1] * len(nodes)
     for k, node in enumerate(nodes):
         for b in range(n_branches(node)):
-            waiting[node.first + b] = waiting[k] + n_branches(node) - 1
-    return max(waiting, default=1)
+            size[node.first + b] = size[k] + n_branches(node) - 1
+    return max(size, default=1)
 
 
 def _add_test(found: TreeArrays, test: FormulaTest, kind: Kind) -> None:
-    how = LEVELS if kind is not Kind.NUMERIC else STRICTLY_BELOW if test.is_strict else BELOW
-    size = len(test.branches) if how == LEVELS else len(test.cuts)
-    found.tests.extend((test.column, how, len(found.cuts), size, len(found.branches)))
+    lookup = LEVELS if kind is not Kind.NUMERIC else STRICTLY_BELOW if test.is_strict else BELOW
+    size = len(test.branches) if lookup == LEVELS else len(test.cuts)
+    found.tests.extend((test.column, lookup, len(found.cuts), size, len(found.branches)))
     found.cuts.extend(test.cuts)
     found.branches.extend(test.branches)

@@ -1,7 +1,7 @@
-"""Formulas as statements of doubles, arrays and loops: what the printers of C-like languages share.
+"""Formulas as statements on doubles, arrays and loops, shared by the exporters to C-like languages.
 
-A column is read into one number: a numeric value, or NaN; the code of a level, or −1. A number is a variable, a vector an
-array with a place for each class; arithmetic on vectors is a loop over `k`. A `Language` says how each of these is written.
+Each column is read into one number: a numeric value or NaN, or the code of a level or −1. A number becomes a variable and a
+vector an array with one element per class; arithmetic on vectors is a loop over `k`. A `Language` supplies the syntax.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from baytree.formula.expressions import (
     Total,
 )
 
-_FILLED = (Softmax, Spread, Kernels, OverWords, Matching)  # what a function of the runtime makes as a whole
+_FILLED = (Softmax, Spread, Kernels, OverWords, Matching)  # computed as a whole array by a runtime function
 
-RULES = ("amount", "presence", "rising")  # of sums over words, by the number that the runtime takes
+RULES = ("amount", "presence", "rising")  # rules for sums over words; the runtime takes their index
 
 
 class StatementWriter:
@@ -60,7 +60,7 @@ class StatementWriter:
         self.lines: list[str] = []
 
     def steps(self, wanted: Iterable[int]) -> None:
-        """Writes these steps, each under its own name."""
+        """Write these steps, step k as variable `s{k}`."""
         for k in wanted:
             value = self.formula.steps[k].value
             if isinstance(value, Bag):
@@ -71,7 +71,7 @@ class StatementWriter:
                 self._define(f"s{k}", value)
 
     def number(self, expression: Expression) -> str:
-        """The source of a number, or of the element at `k` of a vector."""
+        """Source of a number, or of the element at `k` of a vector."""
         match expression:
             case Constant(values):
                 return self.language.number(values[0]) if len(values) == 1 else f"{self.tables.doubles(values)}[k]"
@@ -88,12 +88,12 @@ class StatementWriter:
             case Quotient(above, below):
                 return f"({self.number(above)} / {self.number(below)})"
             case Case(whens, otherwise):
-                taken = [f"{self._holds(when.condition)} ? {self.number(when.value)} : " for when in whens]
-                return f"({''.join(taken)}{self.number(otherwise)})"
+                conditionals = [f"{self._holds(when.condition)} ? {self.number(when.value)} : " for when in whens]
+                return f"({''.join(conditionals)}{self.number(otherwise)})"
         return self._called(expression)
 
     def vector(self, expression: Expression) -> str:
-        """The name of an array that holds a vector."""
+        """Name of an array that holds a vector."""
         if isinstance(expression, Named):
             return f"s{expression.step}"
         name = self.tables.name("v")
@@ -130,7 +130,7 @@ class StatementWriter:
         return first
 
     def _index(self, expression: Expression) -> str:
-        """The source of a place: a whole number that is evaluated before."""
+        """Source of an index: an integer variable that is computed before."""
         match expression:
             case FirstHighest(of) if self._width(of) == 1:
                 return "0"
@@ -151,7 +151,8 @@ class StatementWriter:
             return self.language.known(condition.column, self.formula.columns[condition.column].kind)
         return f"{self.number(condition.left)} {condition.relation} {self.number(condition.right)}"
 
-    # --- what functions of the runtime fill: an array with a place for each class -----------------------------------------
+    # --- arrays that runtime functions fill, one element per class
+    # -------------------------------------------------------------
 
     def _filled(self, expression: Expression) -> str:
         name = self.tables.name("v")
@@ -170,15 +171,15 @@ class StatementWriter:
                 return call("softmax", scores, str(wide), name)
             case Spread(tree, table):
                 nodes = self.formula.trees[tree]
-                shares = self.tables.doubles([share for node in nodes for share in node.shares] or [0.0])
-                waiting = str(depth(nodes))
-                told = (shares, waiting, "x", self.tables.rows(table), str(wide), name)
-                return call("spread", *self.tables.tree(tree), *told)
+                fractions = self.tables.doubles([fraction for node in nodes for fraction in node.shares] or [0.0])
+                stack_size = str(depth(nodes))
+                arguments = (fractions, stack_size, "x", self.tables.rows(table), str(wide), name)
+                return call("spread", *self.tables.tree(tree), *arguments)
             case Kernels(of, _, None):
                 return call("kernels", self.number(of), *self.tables.kernels(expression), name)
             case Kernels(of, _, precision) if precision is not None:
-                near = self.language.number(precision)
-                return call("interval_kernels", self.number(of), *self.tables.kernels(expression), name, near)
+                precision_source = self.language.number(precision)
+                return call("interval_kernels", self.number(of), *self.tables.kernels(expression), name, precision_source)
             case OverWords(Named(step), rule, table):
                 values = self.tables.rows(table) if table else self.tables.doubles((1.0,) * self._n_words(step))
                 return call(
@@ -196,26 +197,26 @@ class StatementWriter:
     # --- tables -------------------------------------------------------------------------------------------------------
 
     def _looked_up(self, lookup: Lookup) -> str:
-        """The last row of the table is that of a missing value."""
+        """Row of a lookup table; its last row is used for missing values."""
         column, n = self.formula.columns[lookup.column], str(len(lookup.table))
         if column.kind is Kind.NUMERIC:
-            cuts = self.tables.doubles(lookup.cuts or [0.0])
-            place = self.language.call("bin", f"x[{lookup.column}]", cuts, str(len(lookup.cuts)), n)
+            thresholds = self.tables.doubles(lookup.cuts or [0.0])
+            row = self.language.call("bin", f"x[{lookup.column}]", thresholds, str(len(lookup.cuts)), n)
         else:
-            place = self.language.call("level", f"x[{lookup.column}]", n)
+            row = self.language.call("level", f"x[{lookup.column}]", n)
         name = self.tables.name("i")
-        self.lines.append(self.language.place(name, place))
+        self.lines.append(self.language.place(name, row))
         return self._row((*lookup.table, lookup.missing), name)
 
     def _row(self, table: Sequence[Numbers], place: str) -> str:
-        """The element at `k` of the row at a place."""
-        named, wide = self.tables.rows(table), len(table[0])
-        return f"{named}[{place}]" if wide == 1 else f"{named}[{place} * {wide} + k]"
+        """Element `k` of a row of a table."""
+        table_name, width_of_row = self.tables.rows(table), len(table[0])
+        return f"{table_name}[{place}]" if width_of_row == 1 else f"{table_name}[{place} * {width_of_row} + k]"
 
     # --- names --------------------------------------------------------------------------------------------------------
 
     def _define(self, name: str, value: Expression) -> None:
-        """A variable of this name that holds a value."""
+        """Define a variable of this name with the value of an expression."""
         if isinstance(value, (Route, FirstHighest)):
             self.lines.append(self.language.place(name, self._index(value)))
         elif self._width(value) == 1:

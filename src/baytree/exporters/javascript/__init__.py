@@ -1,1 +1,1 @@
-"""Formulas as JavaScript: a script without requires, for node or inside a page."""
+"""Export of formulas to JavaScript: a script without dependencies for Node.js or a web page."""

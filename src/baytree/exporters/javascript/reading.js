@@ -1,4 +1,4 @@
-// How exported JavaScript reads a row: functions that are copied as those of runtime.js are.
+// Runtime of exported JavaScript: reading of rows. Functions are copied like those of runtime.js.
 
 function valueOf(row, name) {
   const value = Object.prototype.hasOwnProperty.call(row, name) ? row[name] : null;
@@ -13,7 +13,7 @@ function readNumber(row, name, domain) {
   if (domain !== "any" && !isFinite(number)) {
     throw new RangeError(`column ${JSON.stringify(name)}: ${number} is infinite; give a finite number, or null if it is missing`);
   }
-  if (domain === "count" && number < 0) throw new RangeError(`column ${JSON.stringify(name)}: ${number} is negative, but counts are not`);
+  if (domain === "count" && number < 0) throw new RangeError(`column ${JSON.stringify(name)}: ${number} is negative; counts must not be negative`);
   return number;
 }
 
@@ -25,7 +25,7 @@ function readDate(row, name, domain, unit) {
   if (!(unit in units)) throw new TypeError(`column ${JSON.stringify(name)}: give the number of units ${unit} since 1970`);
   const time = value instanceof Date ? value.getTime() * 1000 : isoTime(value.trim());
   if (time !== time) {
-    throw new TypeError(`column ${JSON.stringify(name)}: ${JSON.stringify(value)} is no ISO date such as 2024-02-13 or 2024-02-13T10:30:00`);
+    throw new TypeError(`column ${JSON.stringify(name)}: ${JSON.stringify(value)} is not an ISO date such as 2024-02-13 or 2024-02-13T10:30:00`);
   }
   return time / units[unit];
 }
@@ -47,7 +47,7 @@ function readDatePart(row, name, unit, part) {
   const perDay = { D: 1, h: 24, m: 1440, s: 86400, ms: 86400000, us: 86400000000 };
   const day = Math.floor(readDate(row, name, "finite", unit) / perDay[unit]);
   if (part === "weekday") return day === day ? (((day + 3) % 7) + 7) % 7 : -1;
-  // years begin in March here, so that the leap day is the last day of a year
+  // years start in March, so that the leap day is the last day of a year
   const century = Math.floor((4 * (day + 719468) + 3) / 146097);
   const rest = day + 719468 - Math.floor((146097 * century) / 4);
   const year = Math.floor((4 * rest + 3) / 1461);

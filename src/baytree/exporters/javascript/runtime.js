@@ -1,4 +1,5 @@
-// What exported JavaScript computes with: each function is copied only where it is needed, and begins at the left margin.
+// Runtime of exported JavaScript: arithmetic and trees. An export copies only the functions that it needs; each must begin at
+// the left margin.
 // Missing is NaN for a number, -1 for the code of a level, null for the words of a document.
 
 function bin(x, cuts, nCuts, missing) {

@@ -1,7 +1,7 @@
-"""Formulas as JavaScript: a script without requires, for node (CommonJS) or inside a page.
+"""Export of formulas to JavaScript: a script without dependencies for Node.js (CommonJS) or a web page.
 
-The source is plain ASCII without "<": every name of the table stands in it as an escaped literal, so that none can become
-code or end a script element.
+The source is plain ASCII without "<": names of columns, levels and classes occur only as escaped literals, so that none can
+become code or end a script element.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _NAMES |= {name: f"Math.{name}" for name in _MATH}
 
 
 def script(formula: Formula) -> str:
-    """A script with `model.predict(row)`, `model.effects(row)` and, for classes, `model.predictProba(row)`."""
-    written = StatementWriter(formula, JavaScript(formula))
-    written.steps(range(len(formula.steps)))
-    evaluation = [*_evaluation(formula, written)]
-    carried = needed("\n".join(evaluation), _runtime())
-    inner = [*_header(formula), *written.tables.lines, "", *carried, *evaluation, *_faces(formula)]
-    lines = ["const model = (function () {", '  "use strict";', *_indented(inner), "})();"]
+    """Script with `model.predict(row)`, `model.effects(row)` and, for classification, `model.predictProba(row)`."""
+    writer = StatementWriter(formula, JavaScript(formula))
+    writer.steps(range(len(formula.steps)))
+    evaluation = [*_evaluation(formula, writer)]
+    runtime_functions = needed("\n".join(evaluation), _runtime())
+    body = [*_header(formula), *writer.tables.lines, "", *runtime_functions, *evaluation, *_api_functions(formula)]
+    lines = ["const model = (function () {", '  "use strict";', *_indented(body), "})();"]
     return "\n".join([_title(formula), *lines, 'if (typeof module !== "undefined") module.exports = model;', ""])
 
 
@@ -43,71 +43,71 @@ def _runtime() -> dict[str, str]:
 
 
 def literal(value: object) -> str:
-    """A value as source, in ASCII, without the sign that could end a script element."""
+    """Literal of a value: ASCII, without the character "<" that could end a script element."""
     if isinstance(value, float) and value - value != 0:
         return "Infinity" if value > 0 else "-Infinity"
     return json.dumps(value).replace("<", "\\u003c")
 
 
 class JavaScript:
-    """How JavaScript writes numbers, arrays and loops."""
+    """JavaScript syntax for `StatementWriter` (a `Language`)."""
 
     def __init__(self, formula: Formula) -> None:
         self.formula = formula
 
     def number(self, value: float) -> str:
-        """A literal."""
+        """Literal of a number."""
         return literal(float(value))
 
     def doubles(self, name: str, values: Iterable[float]) -> str:
-        """A constant array of doubles."""
+        """Constant array of doubles."""
         return f"const {name} = {listed(map(float, values))};"
 
     def integers(self, name: str, values: Iterable[int]) -> str:
-        """A constant array of whole numbers."""
+        """Constant array of integers."""
         return f"const {name} = {listed(map(int, values))};"
 
     def local(self, name: str, value: str) -> str:
-        """A number that is evaluated here."""
+        """Definition of a local number."""
         return f"const {name} = {value};"
 
     place = local
 
     def array(self, name: str, n: int) -> str:
-        """An array that is filled by what follows."""
+        """Declaration of a local array that the following statements fill."""
         return f"const {name} = new Float64Array({n});"
 
     def loop(self, n: int, statement: str) -> str:
-        """A statement for each k below n."""
+        """Loop that runs a statement for each k below n."""
         return f"for (let k = 0; k < {n}; k++) {statement}"
 
     def call(self, function: str, *arguments: str) -> str:
-        """A call of a function of the runtime, or of `Math`."""
+        """Call of a runtime function, or of a function of `Math`."""
         return f"{_NAMES.get(function) or camel(function)}({', '.join(arguments)})"
 
     def table(self, name: str) -> str:
-        """The name of a constant array where it is read."""
+        """Name under which a constant array is read."""
         return name
 
     def known(self, column: int, kind: Kind) -> str:
-        """Whether a column has a value."""
+        """Condition that a column has a value."""
         if kind is Kind.TEXT:
             return f"x[{column}] !== null"
         return f"x[{column}] === x[{column}]" if kind is Kind.NUMERIC else f"x[{column}] >= 0"
 
     def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
-        """By the runtime's loop: a page would not be the shorter for conditions."""
+        """None: the runtime's loop walks the tree. Nested conditions would not make a page shorter."""
         return None
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
-        """The places of the words and their scales, and the call that fills the amounts."""
+        """Indices and scales of the words, and the call that fills their weighted counts."""
         words = f"const words{k} = {_map((word, place) for place, word in enumerate(bag.words))};"
-        filled = f"bag(x[{bag.column}], words{k}, scale{k}, {literal(bag.is_unit)}, s{k});"
-        return [words, self.doubles(f"scale{k}", bag.scale)], [self.array(f"s{k}", len(bag.words)), filled]
+        fill_call = f"bag(x[{bag.column}], words{k}, scale{k}, {literal(bag.is_unit)}, s{k});"
+        return [words, self.doubles(f"scale{k}", bag.scale)], [self.array(f"s{k}", len(bag.words)), fill_call]
 
 
 def listed(values: Iterable[object]) -> str:
-    """An array of literals."""
+    """Array literal."""
     return f"[{', '.join(map(literal, values))}]"
 
 
@@ -116,8 +116,8 @@ def _map(pairs: Iterable[tuple[object, object]]) -> str:
 
 
 def _title(formula: Formula) -> str:
-    """A comment without names of the table, which could end it."""
-    return f"// {formula.title}, exported by baytree; a row is an object by the names of columns."
+    """Comment at the top, without names of columns or classes, which could end the comment."""
+    return f"// {formula.title}, exported by baytree; a row is an object keyed by column name."
 
 
 def _header(formula: Formula) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _header(formula: Formula) -> Iterator[str]:
 
 
 def _level_keys(column: Input) -> Iterator[tuple[object, int]]:
-    """Each level as it came and by its text, with its code; each spelling of a boolean column."""
+    """Each level as given and as text, with its code; for a boolean column, each spelling."""
     if column.is_boolean:
         yield from spellings(column).items()
         return
@@ -143,25 +143,25 @@ def _level_keys(column: Input) -> Iterator[tuple[object, int]]:
 def _evaluation(formula: Formula, written: StatementWriter) -> Iterator[str]:
     readers = (f"    {_reader(j, column, formula.unseen)}," for j, column in enumerate(formula.columns))
     yield from ("function read(row) {", "  return [", *readers, "  ];", "}", "")
-    answers = (
+    predictions = (
         written.vector(formula.answers) if formula.classes and len(formula.classes) > 1 else written.number(formula.answers)
     )
     choice = "null" if formula.choice is None else written.number(formula.choice)
     effects = [f"[{step.effect_of}, s{k}]" for k, step in enumerate(formula.steps) if step.effect_of is not None]
     yield "function evaluate(row) {"
     yield from _indented(["const x = read(row);", *map(_sum, formula.made), *written.lines])
-    yield f"  return {{ answers: {answers}, choice: {choice}, effects: [{', '.join(effects)}] }};"
+    yield f"  return {{ answers: {predictions}, choice: {choice}, effects: [{', '.join(effects)}] }};"
     yield from ("}", "")
 
 
 def _sum(made: WeightedSum) -> str:
-    """The sum after the columns; NaN where one of them is missing."""
+    """Statement that appends a weighted sum of columns; NaN where one of them is missing."""
     return f"x.push({' + '.join(f'{literal(w)} * x[{j}]' for j, w in zip(made.columns, made.weights, strict=True))});"
 
 
 def _reader(j: int, column: Input, unseen: str) -> str:
     name = literal(column.name)
-    if column.part:  # a page asks for it as for a column of its own
+    if column.part:  # a page has an input of its own for a part of a date
         computed = f"readDatePart(row, {literal(column.given)}, {literal(column.unit)}, {literal(column.part)})"
         own = _reader(j, msgspec.structs.replace(column, part=msgspec.UNSET, unit=None), unseen)
         return f"valueOf(row, {name}) === null ? {computed} : {own}"
@@ -177,8 +177,8 @@ def _reader(j: int, column: Input, unseen: str) -> str:
     return f"readNumber(row, {name}, {literal(column.domain)})"
 
 
-def _faces(formula: Formula) -> Iterator[str]:
-    yield from ("// What each column adds to the scores, one number for each of them.", "function effects(row) {")
+def _api_functions(formula: Formula) -> Iterator[str]:
+    yield from ("// Contribution of each column to the scores, one number per score.", "function effects(row) {")
     yield "  const listed = (effect) => (typeof effect === 'number' ? [effect] : Array.from(effect));"
     yield "  return evaluate(row).effects.map(([j, effect]) => ({ column: columns[j], effect: listed(effect) }));"
     yield from ("}", "")
@@ -186,11 +186,11 @@ def _faces(formula: Formula) -> Iterator[str]:
         yield from ("function predict(row) {", "  return evaluate(row).answers;", "}", "")
         yield "return { columns, predict, effects };"
         return
-    nothing = " ?? null" if may_abstain(formula) else ""
-    yield from ("function predict(row) {", f"  return classes[evaluate(row).choice]{nothing};", "}", "")
+    default = " ?? null" if may_abstain(formula) else ""
+    yield from ("function predict(row) {", f"  return classes[evaluate(row).choice]{default};", "}", "")
     yield from ("function predictProba(row) {", "  const { answers } = evaluate(row);")
-    share = "answers[c]" if len(formula.classes) > 1 else "answers"
-    yield from (f"  return Object.fromEntries(classes.map((name, c) => [name, {share}]));", "}", "")
+    probability = "answers[c]" if len(formula.classes) > 1 else "answers"
+    yield from (f"  return Object.fromEntries(classes.map((name, c) => [name, {probability}]));", "}", "")
     yield "return { columns, classes, predict, predictProba, effects };"
 
 

@@ -1,1 +1,1 @@
-"""Formulas as ONNX: a graph of strings and doubles."""
+"""Export of formulas to ONNX: a graph on strings and doubles."""

@@ -1,4 +1,7 @@
-"""Parts of dates in ONNX. Years begin in March here, so that the leap day is the last day of a year."""
+"""Year, month and weekday of dates in ONNX, by integer arithmetic on doubles.
+
+Years start in March internally, so that the leap day is the last day of a year.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from baytree.exporters.onnx.graph import Graph
 
 
 def part(graph: Graph, number: str, per_day: int, which: str) -> str:
-    """The year, the month, or the weekday (0 is Monday, -1 is missing) of a date. [n_rows, 1]"""
+    """Year, month, or weekday (0 is Monday, −1 is missing) of a date. [n_rows, 1]"""
     op = graph.op
 
     def floored(above: str, below: float) -> str:
@@ -18,15 +21,15 @@ def part(graph: Graph, number: str, per_day: int, which: str) -> str:
     date = floored(number, float(per_day))
     if which == "weekday":
         monday = affine(1.0, date, 3.0)
-        code = op("Sub", monday, affine(7.0, floored(monday, 7.0), 0.0))
-        return op("Cast", op("Where", op("IsNaN", date), graph.number(-1.0), code), to=7)
+        weekday = op("Sub", monday, affine(7.0, floored(monday, 7.0), 0.0))
+        return op("Cast", op("Where", op("IsNaN", date), graph.number(-1.0), weekday), to=7)
     day = affine(1.0, date, 719_468.0)
     century = floored(affine(4.0, day, 3.0), 146_097.0)
-    rest = op("Sub", day, floored(affine(146_097.0, century, 0.0), 4.0))
-    year = floored(affine(4.0, rest, 3.0), 1_461.0)
-    month = floored(affine(5.0, op("Sub", rest, floored(affine(1_461.0, year, 0.0), 4.0)), 2.0), 153.0)
-    is_next = op("GreaterOrEqual", month, graph.number(10.0))
+    day_of_century = op("Sub", day, floored(affine(146_097.0, century, 0.0), 4.0))
+    year = floored(affine(4.0, day_of_century, 3.0), 1_461.0)
+    month = floored(affine(5.0, op("Sub", day_of_century, floored(affine(1_461.0, year, 0.0), 4.0)), 2.0), 153.0)
+    is_january_or_february = op("GreaterOrEqual", month, graph.number(10.0))
     if which == "month":
-        return op("Where", is_next, affine(1.0, month, -9.0), affine(1.0, month, 3.0))
-    whole = op("Add", affine(100.0, century, 0.0), year)
-    return op("Where", is_next, affine(1.0, whole, 1.0), whole)
+        return op("Where", is_january_or_february, affine(1.0, month, -9.0), affine(1.0, month, 3.0))
+    full_year = op("Add", affine(100.0, century, 0.0), year)
+    return op("Where", is_january_or_february, affine(1.0, full_year, 1.0), full_year)

@@ -1,4 +1,4 @@
-"""Expressions as nodes of ONNX: vectors whole, a column of the tensor for each class."""
+"""Formula expressions as ONNX nodes: a vector is one tensor with a column per class."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from baytree.formula.expressions import (
 from baytree.formula.inputs import PER_DAY, Input, in_cases
 from baytree.formula.transforms import deduplicate_leaves
 
-MOST_PARTS = 2_000  # nodes of a tree that rows pass in parts
+MOST_PARTS = 2_000  # nodes of a tree that splits rows into fractions
 
 _COMPARE = {"<": "Less", "<=": "LessOrEqual", "==": "Equal", ">": "Greater", ">=": "GreaterOrEqual"}
 
@@ -51,7 +51,7 @@ _ARITHMETIC = {Sum: "Add", Product: "Mul", Smallest: "Min", Greatest: "Max"}
 
 
 class OnnxExpressions:
-    """Writes expressions into a graph."""
+    """Writes the expressions of a formula into a graph."""
 
     def __init__(self, formula: Formula, graph: Graph) -> None:
         self.formula, self.places = deduplicate_leaves(formula)
@@ -61,7 +61,7 @@ class OnnxExpressions:
         self.formula = msgspec.structs.replace(self.formula, columns=tuple(map(self._column, range(len(formula.columns)))))
 
     def _column(self, j: int) -> Input:
-        """A column under the name of its tensor: a part of a date is computed first."""
+        """Input under the name of its tensor; a part of a date is computed first."""
         column = self.formula.columns[j]
         if not column.part:
             return column
@@ -71,13 +71,15 @@ class OnnxExpressions:
         return msgspec.structs.replace(column, name=computed)
 
     def step(self, k: int) -> None:
-        """Computes a step."""
+        """Compute step `k`."""
         self._steps[k] = self.value(self.formula.steps[k].value)
 
     def for_each_row(self, value: str, n: int) -> str:
-        """The value for each row, also where it depends on none. [n_rows, n]"""
+        """Broadcast a value to all rows, also if it depends on no column. [n_rows, n]"""
         if not self.formula.columns:
-            raise ValueError("ONNX: a model without columns has no rows to answer; give it a column")
+            raise ValueError(
+                "ONNX: a model without columns cannot be exported, since its input has no rows; fit it with a column"
+            )
         if not self.graph.is_known(value):
             return value
         rows = self.graph.op("Shape", self.formula.columns[0].name, start=0, end=1)
@@ -85,30 +87,32 @@ class OnnxExpressions:
         return self.graph.op("Expand", value, shape)
 
     def refused(self) -> str | None:
-        """Whether a row is one that `predict` refuses. [n_rows, 1]"""
-        op, found = self.graph.op, []
+        """Boolean tensor of the rows that `predict` refuses; None if it refuses none. [n_rows, 1]"""
+        op, conditions = self.graph.op, []
         for j, column in enumerate(self.formula.columns):
             if column.kind is Kind.NUMERIC and column.domain != "any":
-                found.append(op("IsInf", column.name))
+                conditions.append(op("IsInf", column.name))
             if column.kind is Kind.NUMERIC and column.domain == "count":
-                found.append(op("Less", column.name, self.graph.number(0.0)))
+                conditions.append(op("Less", column.name, self.graph.number(0.0)))
             if column.kind is not Kind.NUMERIC and not column.part and self.formula.unseen == "error":
                 is_given = op("Not", op("Equal", column.name, self.graph.constant(np.array([[""]], object))))
-                found.append(op("And", is_given, op("Less", self.code(j), self.graph.constant(np.array([[0]], np.int64)))))
-        return self.graph.fold("Or", found) if found else None
+                conditions.append(
+                    op("And", is_given, op("Less", self.code(j), self.graph.constant(np.array([[0]], np.int64))))
+                )
+        return self.graph.fold("Or", conditions) if conditions else None
 
     def code(self, j: int) -> str:
-        """The code of a level, −1 where it is missing or was never seen. [n_rows, 1] int64"""
+        """Code of a level, −1 if it is missing or did not occur in training. [n_rows, 1] int64"""
         if j not in self._codes:
             column = self.formula.columns[j]
             texts = in_cases(column) if column.is_boolean else {str(v): code for code, v in enumerate(column.levels)}
             levels = [(text, code) for text, code in texts.items() if text] or [("\0", -1)]
-            named = {"keys_strings": [text for text, _ in levels], "values_int64s": [code for _, code in levels]}
-            self._codes[j] = self.graph.op("LabelEncoder", column.name, domain=ML, default_int64=-1, **named)
+            mapping = {"keys_strings": [text for text, _ in levels], "values_int64s": [code for _, code in levels]}
+            self._codes[j] = self.graph.op("LabelEncoder", column.name, domain=ML, default_int64=-1, **mapping)
         return self._codes[j]
 
     def value(self, expression: Expression | None) -> str:
-        """The tensor of a value."""
+        """Name of the tensor of a value."""
         op = self.graph.op
         match expression:
             case Constant(values):
@@ -162,13 +166,16 @@ class OnnxExpressions:
             case Kernels(of, classes, None):
                 x = self.value(of)
                 of_class = ((np.array(c.centre), np.array(c.weight), c.width) for c in classes)
-                columns = [graph.kernel_sum(self.graph, x, *bumps) for bumps in of_class]
+                columns = [graph.kernel_sum(self.graph, x, *kernels) for kernels in of_class]
                 return self.graph.op("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
             case LogRising():
-                raise ValueError("ONNX: an urn whose contents are not known in advance has no closed form; use Python or C")
+                raise ValueError(
+                    "ONNX: a Dirichlet-multinomial whose concentrations depend on the row has no closed form; "
+                    "export to Python or C"
+                )
             case Kernels():
                 raise ValueError(
-                    "ONNX: Weka's kernels are added up until little is left, which no graph can; use Python or C"
+                    "ONNX: Weka's kernel sum stops at negligible terms, which a graph cannot express; export to Python or C"
                 )
         raise TypeError(f"ONNX has no {type(expression).__name__}")
 
@@ -187,29 +194,29 @@ class OnnxExpressions:
         return self.graph.constant(np.array(rows, np.float64))
 
     def _place(self, j: int, cuts: Sequence[float]) -> str:
-        """The row of a table; −1, which is the last one, where the value is missing. [n_rows]"""
+        """Row of a lookup table; −1, which is the last row, if the value is missing. [n_rows]"""
         op, column = self.graph.op, self.formula.columns[j]
         if column.kind is not Kind.NUMERIC:
             return self.graph.to_int64(self.code(j))
         if not cuts:
-            place = op("Cast", op("IsNaN", column.name), to=7)
-            return self.graph.to_int64(op("Neg", place))
-        above = op("Cast", op("Greater", column.name, self.graph.row(cuts)), to=7)
-        count = op("ReduceSum", above, self.graph.constant(np.array([1], np.int64)), keepdims=1)
+            is_missing = op("Cast", op("IsNaN", column.name), to=7)
+            return self.graph.to_int64(op("Neg", is_missing))
+        is_above = op("Cast", op("Greater", column.name, self.graph.row(cuts)), to=7)
+        count = op("ReduceSum", is_above, self.graph.constant(np.array([1], np.int64)), keepdims=1)
         missing = self.graph.constant(np.array([[-1]], np.int64))
         return self.graph.to_int64(op("Where", op("IsNaN", column.name), missing, count))
 
     def _matched(self, matching: Matching) -> str:
         op, graph, codes = self.graph.op, self.graph, np.array(matching.codes, np.int64).reshape(-1, len(matching.columns))
-        start, agrees = graph.number(matching.added), graph.constant(np.ones((1, len(codes)), bool))
+        total, is_compatible = graph.number(matching.added), graph.constant(np.ones((1, len(codes)), bool))
         for k, j in enumerate(matching.columns):
-            unknown = op("Less", self.code(j), graph.constant(np.array([[0]], np.int64)))
+            is_missing = op("Less", self.code(j), graph.constant(np.array([[0]], np.int64)))
             same = op("Equal", self.code(j), graph.constant(codes[None, :, k]))
-            agrees = op("And", agrees, op("Or", unknown, same))
-            start = op("Mul", start, op("Where", unknown, graph.number(float(matching.n_levels[k])), graph.number(1.0)))
+            is_compatible = op("And", is_compatible, op("Or", is_missing, same))
+            total = op("Mul", total, op("Where", is_missing, graph.number(float(matching.n_levels[k])), graph.number(1.0)))
         weight = np.zeros((len(codes), matching.n_classes))
         weight[np.arange(len(codes)), list(matching.classes)] = matching.weight
-        return op("Add", start, op("MatMul", graph.to_double(agrees), graph.constant(weight)))
+        return op("Add", total, op("MatMul", graph.to_double(is_compatible), graph.constant(weight)))
 
     # --- trees --------------------------------------------------------------------------------------------------------
 
@@ -220,15 +227,18 @@ class OnnxExpressions:
         if column.kind is Kind.NUMERIC:
             return column.name, True
         key = -1 - j
-        if key not in self._codes:  # codes from 1 on: what is missing is in no set
+        if key not in self._codes:  # codes start at 1: the 0 of missing values is in no set
             self._codes[key] = self.graph.op("Add", self.graph.to_double(self.code(j)), self.graph.number(1.0))
         return self._codes[key], False
 
     def _sum(self, j: int) -> str:
-        """A sum of columns: NaN where one of them is missing."""
+        """Weighted sum of columns: NaN if one of them is missing."""
         if j not in self._codes:
-            made = self.formula.made[j - len(self.formula.columns)]
-            terms = [(self.formula.columns[k].name, weight) for k, weight in zip(made.columns, made.weights, strict=True)]
+            weighted_sum = self.formula.made[j - len(self.formula.columns)]
+            terms = [
+                (self.formula.columns[k].name, weight)
+                for k, weight in zip(weighted_sum.columns, weighted_sum.weights, strict=True)
+            ]
             parts = [self.graph.op("Mul", self.graph.number(weight), name) for name, weight in terms]
             self._codes[j] = self.graph.fold("Add", parts)
         return self._codes[j]
@@ -237,8 +247,8 @@ class OnnxExpressions:
         nodes = self.formula.trees[tree]
         if len(nodes) > MOST_PARTS:
             raise ValueError(
-                f"ONNX: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a "
-                "graph holds well; prune the tree, or export to Python, JavaScript or C"
+                f"ONNX: this tree splits rows into fractions, and its {len(nodes):,} nodes exceed the limit of "
+                f"{MOST_PARTS:,} for a graph; prune the tree, or export to Python, JavaScript or C"
             )
         parts = weights(self.graph, nodes, self._read)
         return self.graph.fold("Add", [self.graph.op("Mul", part, self.graph.row(table[n])) for n, part in parts])

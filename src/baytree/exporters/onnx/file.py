@@ -1,7 +1,7 @@
-"""Formulas as ONNX: strings and doubles in, `prediction` and `probabilities` out; all arithmetic on doubles.
+"""Export of formulas to an ONNX file: strings and doubles in, `prediction` and `probabilities` out, arithmetic on doubles.
 
-The error function is the one operator that runtimes have only for floats: models with it are exact to 1e-7.
-A row that `predict` would refuse has NaN as its probabilities and "" as its class.
+The error function is the only operator that runtimes offer for floats alone: models with it are exact to 1e-7. For a row
+that `predict` would refuse, the probabilities are NaN and the class is "".
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ IR_VERSION, OPSET, ML_OPSET = 10, 20, 5
 
 
 def model(formula: Formula) -> bytes:
-    """One file; an input for each column, named as the column, of shape [N, 1]."""
+    """Serialized ONNX model; it has one input per column, named as the column, of shape [N, 1]."""
     from onnx import TensorProto, helper
 
     _refuse(formula)
-    given = {c.given: TensorProto.DOUBLE if c.part else _type(c.kind) for c in formula.columns}
+    input_types = {c.given: TensorProto.DOUBLE if c.part else _type(c.kind) for c in formula.columns}
     graph = Graph()
-    written = OnnxExpressions(formula, graph)
-    formula = written.formula
+    expressions = OnnxExpressions(formula, graph)
+    formula = expressions.formula
     for k in required_steps(formula):
-        written.step(k)
+        expressions.step(k)
     n_classes = len(formula.classes or (1,))
-    answers = written.for_each_row(written.value(formula.answers), n_classes)
-    refused = written.refused()
+    answers = expressions.for_each_row(expressions.value(formula.answers), n_classes)
+    refused = expressions.refused()
     if refused is not None:
         answers = graph.op("Where", refused, graph.number(float("nan")), answers)
     if formula.choice is None:
         graph.nodes.append(helper.make_node("Squeeze", [answers, graph.constant(np.array([1], np.int64))], ["prediction"]))
         outputs = [helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, [None])]
     else:
-        _name_class(formula, written, refused)
+        _name_class(formula, expressions, refused)
         graph.nodes.append(helper.make_node("Identity", [answers], ["probabilities"]))
         outputs = [
             helper.make_tensor_value_info("prediction", TensorProto.STRING, [None]),
             helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, [None, n_classes]),
         ]
-    inputs = [helper.make_tensor_value_info(name, kind, [None, 1]) for name, kind in given.items()]
-    made = helper.make_graph(graph.nodes, "baytree", inputs, outputs, graph.constants)
+    inputs = [helper.make_tensor_value_info(name, kind, [None, 1]) for name, kind in input_types.items()]
+    onnx_graph = helper.make_graph(graph.nodes, "baytree", inputs, outputs, graph.constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)]
-    whole = helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION, producer_name="baytree")
-    whole.producer_version = __version__
-    return whole.SerializeToString(deterministic=True)
+    onnx_model = helper.make_model(onnx_graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="baytree")
+    onnx_model.producer_version = __version__
+    return onnx_model.SerializeToString(deterministic=True)
 
 
 def _type(kind: Kind) -> int:
@@ -63,20 +63,20 @@ def _name_class(formula: Formula, written: OnnxExpressions, refused: str | None)
     from onnx import helper
 
     graph, (value, names) = written.graph, _choice(formula, is_direct=refused is None)
-    place = written.for_each_row(written.value(value), 1)
+    index = written.for_each_row(written.value(value), 1)
     if refused is not None:
-        place = graph.op("Where", refused, graph.number(-1.0), place)
-    named = {"keys_int64s": list(range(len(names))), "values_strings": names, "default_string": ""}
-    graph.nodes.append(helper.make_node("LabelEncoder", [graph.to_int64(place)], ["prediction"], domain=ML, **named))
+        index = graph.op("Where", refused, graph.number(-1.0), index)
+    mapping = {"keys_int64s": list(range(len(names))), "values_strings": names, "default_string": ""}
+    graph.nodes.append(helper.make_node("LabelEncoder", [graph.to_int64(index)], ["prediction"], domain=ML, **mapping))
 
 
 def _choice(formula: Formula, is_direct: bool) -> tuple[Expression | None, list[str]]:
-    """A place, and the name of the class at each place: a tree's leaves are named themselves, without a table between."""
+    """Expression of an index, and the class name at each index; leaves of a single tree map to names directly."""
     value, classes = formula.choice, list(formula.classes or ())
     while isinstance(value, Named):
         value = formula.steps[value.step].value
     if is_direct and isinstance(value, Pick) and len(value.table[0]) == 1:
-        return value.of, [classes[int(place)] for (place,) in value.table]
+        return value.of, [classes[int(code)] for (code,) in value.table]
     return formula.choice, classes
 
 
@@ -84,11 +84,11 @@ def _refuse(formula: Formula) -> None:
     for column in formula.columns:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text: ONNX has no operator that parts a text into words as Python does; "
+                f"column {column.name!r} is text: ONNX has no operator that splits text into words like Python; "
                 "export to C, Python or JavaScript"
             )
         if column.given in ("", "prediction", "probabilities") or column.given.startswith("baytree:"):
-            raise ValueError(f"column {column.name!r}: ONNX needs this name for itself; rename the column")
+            raise ValueError(f"column {column.name!r}: the name is reserved in ONNX exports; rename the column")
     names = [
         *(c.name for c in formula.columns),
         *(formula.classes or ()),
@@ -98,4 +98,4 @@ def _refuse(formula: Formula) -> None:
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"{name!r} is no text that ONNX can hold: it has half a character; rename it") from None
+            raise ValueError(f"{name!r} cannot be encoded for ONNX, since it contains a lone surrogate; rename it") from None

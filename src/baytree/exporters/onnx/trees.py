@@ -1,4 +1,4 @@
-"""Trees in ONNX: TreeEnsemble of ai.onnx.ml 5, whose leaves are the numbers of nodes, on doubles."""
+"""Decision trees in ONNX: the operator TreeEnsemble of ai.onnx.ml 5, whose leaf values are node indices, on doubles."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from onnx import numpy_helper
 from baytree.exporters.onnx.graph import ML, Graph
 from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, in_depth, n_branches
 
-LEQ, LT, MEMBER = 0, 1, 6  # modes of the operator
+LEQ, LT, MEMBER = 0, 1, 6  # node modes of the operator
 
-DEEPEST = 1_000  # levels; runtimes read trees by recursion
+DEEPEST = 1_000  # levels; runtimes parse trees recursively
 
 Read = Callable[
     [int], tuple[str, bool]
-]  # of a column: its tensor (codes from 1 on, 0 missing), and whether it holds numbers
+]  # of a column: its tensor (level codes start at 1, 0 is missing), and whether it is numeric
 
 
 @dataclass
 class _Binary:
-    """A tree of two branches a node, as the operator takes it: children are nodes, or leaves."""
+    """Binary tree in the operator's layout: children are nodes or leaves."""
 
     places: Sequence[int]
     features: list[int] = field(default_factory=list)
@@ -35,7 +35,7 @@ class _Binary:
 
 
 def routed(graph: Graph, nodes: Sequence[FormulaNode], places: Sequence[int], read: Read) -> str:
-    """The place of the node where a row comes to rest. [n_rows, 1]"""
+    """Index of the node in which a row ends. [n_rows, 1]"""
     if not nodes[0].tests:
         return graph.number(float(places[0]))
     check_depth(nodes)
@@ -47,7 +47,7 @@ def routed(graph: Graph, nodes: Sequence[FormulaNode], places: Sequence[int], re
 
 
 def check_depth(nodes: Sequence[FormulaNode]) -> None:
-    """Refuses trees that a runtime could not read."""
+    """Raise ValueError for a tree that is too deep for ONNX runtimes."""
     depth = [0] * len(nodes)
     for n, node in enumerate(nodes):
         for b in range(n_branches(node)):
@@ -60,60 +60,64 @@ def check_depth(nodes: Sequence[FormulaNode]) -> None:
 
 
 def branch(graph: Graph, node: FormulaNode, read: Read) -> str:
-    """The branch of a row as a double: by the first test that can tell, else that of a missing value, else −1."""
-    found = graph.number(float(max(node.missing, -1)))
+    """Branch of a row as a double: by the first test that is not missing, else the branch of missing values, else −1."""
+    result = graph.number(float(max(node.missing, -1)))
     for test in reversed(node.tests):
-        told = _told(graph, test, read)
-        can_tell = graph.op("GreaterOrEqual", told, graph.number(0.0))
-        found = graph.op("Where", can_tell, told, found)
-    return found
+        selected = _selected_branch(graph, test, read)
+        is_known = graph.op("GreaterOrEqual", selected, graph.number(0.0))
+        result = graph.op("Where", is_known, selected, result)
+    return result
 
 
 def weights(graph: Graph, nodes: Sequence[FormulaNode], read: Read) -> list[tuple[int, str]]:
-    """The nodes where parts of a row may rest, each with the part that does. [n_rows, 1]"""
-    part, resting = {0: graph.number(1.0)}, []
+    """Nodes in which fractions of a row may end, each with the fraction. [n_rows, 1]"""
+    fraction, ends_in = {0: graph.number(1.0)}, []
     for n, node in enumerate(nodes):
         if not node.tests:
-            resting.append((n, part[n]))
+            ends_in.append((n, fraction[n]))
             continue
         ends = [*range(node.first, node.first + n_branches(node)), *([n] if node.missing == STOP else [])]
-        parts = graph.columns(graph.op("Mul", part[n], _shares(graph, node, read)), len(ends))
+        fractions = graph.columns(graph.op("Mul", fraction[n], _branch_fractions(graph, node, read)), len(ends))
         if node.missing == STOP:
-            resting.append((n, parts.pop()))
-        part.update(zip(ends, parts, strict=False))
-    place = {n: k for k, n in enumerate(in_depth(nodes))}
-    return sorted(resting, key=lambda item: place[item[0]])  # as other languages add: ties must be the same
+            ends_in.append((n, fractions.pop()))
+        fraction.update(zip(ends, fractions, strict=False))
+    rank = {n: k for k, n in enumerate(in_depth(nodes))}
+    return sorted(
+        ends_in, key=lambda item: rank[item[0]]
+    )  # same order of summation as in other languages: ties must not differ
 
 
-def _shares(graph: Graph, node: FormulaNode, read: Read) -> str:
-    """What part of a row each branch takes, and after them the node itself where rows may rest. [n_rows, n_ends]"""
-    one_branch = np.eye(n_branches(node) + (node.missing == STOP))
-    lost = np.array(node.shares, np.float64) if node.missing == SPREAD else one_branch[max(node.missing, -1)]
-    if len(node.tests) == 1 and not read(node.tests[0].column)[1]:  # by the level at once
-        of_level = [lost if b < 0 else one_branch[b] for b in node.tests[0].branches]
-        return graph.op("Gather", graph.constant(np.array([lost, *of_level])), graph.to_int64(read(node.tests[0].column)[0]))
+def _branch_fractions(graph: Graph, node: FormulaNode, read: Read) -> str:
+    """Fraction of a row that each branch takes, then the node itself if rows may stop there. [n_rows, n_ends]"""
+    indicator = np.eye(n_branches(node) + (node.missing == STOP))
+    unplaced = np.array(node.shares, np.float64) if node.missing == SPREAD else indicator[max(node.missing, -1)]
+    if len(node.tests) == 1 and not read(node.tests[0].column)[1]:  # one lookup by level
+        of_level = [unplaced if b < 0 else indicator[b] for b in node.tests[0].branches]
+        return graph.op(
+            "Gather", graph.constant(np.array([unplaced, *of_level])), graph.to_int64(read(node.tests[0].column)[0])
+        )
     place = graph.op("Add", branch(graph, node, read), graph.number(1.0))
-    return graph.op("Gather", graph.constant(np.array([lost, *one_branch])), graph.to_int64(place))
+    return graph.op("Gather", graph.constant(np.array([unplaced, *indicator])), graph.to_int64(place))
 
 
-def _told(graph: Graph, test: FormulaTest, read: Read) -> str:
-    """The branch that a test tells, −1 where it cannot."""
+def _selected_branch(graph: Graph, test: FormulaTest, read: Read) -> str:
+    """Branch that a test selects, −1 if the value is missing."""
     x, is_number = read(test.column)
     if is_number:
         compare = "GreaterOrEqual" if test.is_strict else "Greater"
-        above = graph.op("Cast", graph.op(compare, x, graph.row(test.cuts)), to=7)
-        place = graph.op("ReduceSum", above, graph.constant(np.array([1], np.int64)), keepdims=0)
-        known = graph.column(graph.op("Gather", graph.constant(np.array(test.branches, np.float64)), place))
+        is_above = graph.op("Cast", graph.op(compare, x, graph.row(test.cuts)), to=7)
+        interval = graph.op("ReduceSum", is_above, graph.constant(np.array([1], np.int64)), keepdims=0)
+        known = graph.column(graph.op("Gather", graph.constant(np.array(test.branches, np.float64)), interval))
         return graph.op("Where", graph.op("IsNaN", x), graph.number(-1.0), known)
     table = np.array([-1.0, *test.branches], np.float64)
     return graph.column(graph.op("Gather", graph.constant(table), graph.to_int64(x)))
 
 
 def _grow(graph: Graph, nodes: Sequence[FormulaNode], read: Read, binary: _Binary, columns: dict[str, int]) -> None:
-    """Writes the nodes one after the other; what a branch leads to is written when its turn comes."""
-    waiting: list[tuple[int, list[tuple[bool, int]] | None, int]] = [(0, None, 0)]
-    while waiting:
-        n, parent, side = waiting.pop()
+    """Write the nodes iteratively, with a stack of the branches that are still to be written."""
+    stack: list[tuple[int, list[tuple[bool, int]] | None, int]] = [(0, None, 0)]
+    while stack:
+        n, parent, side = stack.pop()
         node = nodes[n]
         if not node.tests:
             assert parent is not None
@@ -124,7 +128,7 @@ def _grow(graph: Graph, nodes: Sequence[FormulaNode], read: Read, binary: _Binar
             if b < 0:
                 children[at] = _leaf(binary, n)
             else:
-                waiting.append((node.first + b, children, at))
+                stack.append((node.first + b, children, at))
 
 
 Ends = list[tuple[list[tuple[bool, int]], int, int]]
@@ -139,15 +143,15 @@ def _tested(
     parent: list[tuple[bool, int]] | None,
     side: int,
 ) -> Ends:
-    """The binary nodes of a node, and where its branches (−1: the node itself) hang."""
+    """Binary nodes of one node, and the slots to which its branches (−1: the node itself) attach."""
     test = node.tests[0]
     x, is_number = read(test.column)
     is_plain = len(node.tests) == 1 and (
         not is_number or (len(test.cuts) == 1 and node.missing in test.branches and set(test.branches) == {0, 1})
     )
     if not is_plain:
-        taken = branch(graph, node, read)
-        feature, n_sides = columns.setdefault(taken, len(columns)), n_branches(node)
+        selected = branch(graph, node, read)
+        feature, n_sides = columns.setdefault(selected, len(columns)), n_branches(node)
         cuts = [(LEQ, b + 0.5, b, 0) for b in range(-1 if node.missing == STOP else 0, n_sides - 1)]
         return _chain(binary, feature, cuts, n_sides - 1, parent, side)
     feature = columns.setdefault(x, len(columns))
@@ -171,10 +175,10 @@ def _chain(
 ) -> Ends:
     ends: Ends = []
     for mode, split, b, missing_true in asked:
-        place = len(binary.features)
+        index = len(binary.features)
         children: list[tuple[bool, int]] = [(False, -1), (False, -1)]
         if parent is not None:
-            parent[side] = (False, place)
+            parent[side] = (False, index)
         binary.features.append(feature)
         binary.modes.append(mode)
         binary.splits.append(0.0 if mode == MEMBER else split)
@@ -194,10 +198,10 @@ def _leaf(binary: _Binary, n: int) -> tuple[bool, int]:
 
 
 def _attributes(binary: _Binary) -> dict[str, object]:
-    """The operator's arrays; members are in the order of the nodes that ask for them, each set ended by a NaN."""
+    """Attributes of the operator; set members are in the order of the nodes that test them, each set terminated by a NaN."""
     members = [value for codes in binary.members for value in (*codes, float("nan"))]
     sides = [[child[k] for child in binary.children] for k in (0, 1)]
-    found: dict[str, object] = {
+    attributes: dict[str, object] = {
         "nodes_featureids": binary.features,
         "nodes_modes": numpy_helper.from_array(np.array(binary.modes, np.uint8), "nodes_modes"),
         "nodes_splits": numpy_helper.from_array(np.array(binary.splits, np.float64), "nodes_splits"),
@@ -214,5 +218,5 @@ def _attributes(binary: _Binary) -> dict[str, object]:
         "aggregate_function": 1,
     }
     if members:
-        found["membership_values"] = numpy_helper.from_array(np.array(members, np.float64), "membership_values")
-    return found
+        attributes["membership_values"] = numpy_helper.from_array(np.array(members, np.float64), "membership_values")
+    return attributes

@@ -1,1 +1,1 @@
-"""Formulas as PMML 4.4: a chain of trees and transformations."""
+"""Export of formulas to PMML 4.4: trees as TreeModel, everything else as derived fields."""

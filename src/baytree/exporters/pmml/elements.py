@@ -1,7 +1,4 @@
-"""Elements of PMML: expressions and predicates, each an element of XML.
-
-What a PMML file tells of its columns: names, levels, what is refused, and what comes out.
-"""
+"""XML elements of PMML: expressions, predicates, the data dictionary, the mining schema and the outputs."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from baytree.data.schema.column import Kind
 from baytree.formula import Formula
 from baytree.formula.inputs import Input, in_cases
 
-FAR_BELOW = -1e305  # stands for −∞, which numbers in XML have no common spelling for
+FAR_BELOW = -1e305  # stands for −∞, which has no common spelling as an XML number
 
-OURS = "baytree:"  # how names begin that are no columns'
+OURS = "baytree:"  # prefix of names that are not columns
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -23,20 +20,20 @@ _RELATIONS = {"<": "lessThan", "<=": "lessOrEqual", "==": "equal", ">": "greater
 
 
 def made(tag: str, children: Iterable[Element] = (), /, **attributes: str) -> Element:
-    """An element with its children."""
+    """XML element with its children."""
     element = Element(tag, attributes)
     element.extend(children)
     return element
 
 
 def check_name(name: str) -> None:
-    """Refuses what XML has no way to write."""
+    """Raise ValueError for a name that XML cannot represent."""
     if _NOT_IN_XML.search(name):
-        raise ValueError(f"{name!r} holds a character that XML cannot; rename it")
+        raise ValueError(f"{name!r} contains a character that XML cannot represent; rename it")
 
 
 def text_of(value: float) -> str:
-    """A double to the last bit."""
+    """Shortest decimal that reads back as the same double; ±∞ becomes ±`FAR_BELOW`."""
     return repr(float(max(min(value, -FAR_BELOW), FAR_BELOW) if value - value != 0 else value))
 
 
@@ -44,39 +41,39 @@ def text_of(value: float) -> str:
 
 
 def number(value: float) -> Element:
-    """A constant."""
-    constant = made("Constant", dataType="double")
-    constant.text = text_of(value)
-    return constant
+    """Constant."""
+    element = made("Constant", dataType="double")
+    element.text = text_of(value)
+    return element
 
 
 def value_of(expression: Element) -> float | None:
-    """The number of a constant, None of anything else."""
+    """Number of a constant element; None for any other element."""
     return float(expression.text or "nan") if expression.tag == "Constant" else None
 
 
 def field(name: str) -> Element:
-    """The value of a field."""
+    """Reference to a field."""
     return made("FieldRef", field=name)
 
 
 def apply(function: str, *arguments: Element) -> Element:
-    """A function of its arguments."""
+    """Apply element: a function of its arguments."""
     return made("Apply", arguments, function=function)
 
 
 def added(terms: Sequence[Element]) -> Element:
-    """A sum."""
+    """Sum."""
     return terms[0] if len(terms) == 1 else apply("+" if len(terms) == 2 else "sum", *terms)
 
 
 def multiplied(factors: Sequence[Element]) -> Element:
-    """A product."""
+    """Product."""
     return terms_of("*", factors)
 
 
 def terms_of(function: str, terms: Sequence[Element]) -> Element:
-    """A function of two arguments over several, from the left."""
+    """Left fold of a binary function over several arguments."""
     first, *rest = terms
     for other in rest:
         first = apply(function, first, other)
@@ -84,23 +81,23 @@ def terms_of(function: str, terms: Sequence[Element]) -> Element:
 
 
 def compared(left: Element, relation: str, right: Element) -> Element:
-    """Whether two numbers stand in a relation."""
+    """Comparison of two numbers."""
     return apply(_RELATIONS[relation], left, right)
 
 
 def chosen(condition: Element, value: Element, otherwise: Element) -> Element:
-    """A value where a condition holds, else another."""
+    """Conditional expression: `value` if the condition holds, else `otherwise`."""
     return apply("if", condition, value, otherwise)
 
 
 def mapped(name: str, pairs: Mapping[str, float], missing: float | None = None) -> Element:
-    """The number that stands beside a value of a field; that of a missing one where it has a number."""
+    """MapValues element: the number assigned to a field's value; `missing` for a missing or unlisted value, if given."""
     known = {} if missing is None else {"mapMissingTo": text_of(missing), "defaultValue": text_of(missing)}
     return _map(name, {k: text_of(v) for k, v in pairs.items()}, dataType="double", **known)
 
 
 def mapped_texts(name: str, pairs: Mapping[str, str]) -> Element:
-    """The text that stands beside a value of a field; missing where there is none."""
+    """MapValues element: the text assigned to a field's value; missing if none is assigned."""
     return _map(name, pairs, dataType="string")
 
 
@@ -111,7 +108,7 @@ def _map(name: str, pairs: Mapping[str, str], **attributes: str) -> Element:
 
 
 def discretized(name: str, cuts: Sequence[float], values: Sequence[float], missing: float) -> Element:
-    """The number of the interval that a field's value lies in, each with its upper end."""
+    """Discretize element: the number of the interval that contains a field's value; `cuts` are the upper ends."""
     bins = [_bin(low, high, v) for low, high, v in zip((None, *cuts), (*cuts, None), values, strict=True)]
     return made("Discretize", bins, field=name, dataType="double", mapMissingTo=text_of(missing))
 
@@ -124,8 +121,8 @@ def _cell(tag: str, text: str) -> Element:
 
 def _bin(low: float | None, high: float | None, value: float) -> Element:
     margins = {"leftMargin": low, "rightMargin": high}
-    given = {name: text_of(margin) for name, margin in margins.items() if margin is not None}
-    interval = made("Interval", closure="openClosed" if high is not None else "openOpen", **given)
+    attributes = {name: text_of(margin) for name, margin in margins.items() if margin is not None}
+    interval = made("Interval", closure="openClosed" if high is not None else "openOpen", **attributes)
     return made("DiscretizeBin", (interval,), binValue=text_of(value))
 
 
@@ -133,17 +130,17 @@ def _bin(low: float | None, high: float | None, value: float) -> Element:
 
 
 def holds(name: str, relation: str, value: str) -> Element:
-    """Whether a field stands in a relation to a value; not known where it is missing."""
+    """Predicate that compares a field with a value; unknown if the field is missing."""
     return made("SimplePredicate", field=name, operator=_RELATIONS[relation], value=value)
 
 
 def is_missing(name: str) -> Element:
-    """Whether a field has no value."""
+    """Predicate that a field has no value."""
     return made("SimplePredicate", field=name, operator="isMissing")
 
 
 def joined(operator: str, predicates: Sequence[Element]) -> Element:
-    """Several predicates as one."""
+    """Compound predicate of several predicates."""
     return predicates[0] if len(predicates) == 1 else made("CompoundPredicate", predicates, booleanOperator=operator)
 
 
@@ -151,59 +148,59 @@ LARGEST = 1.7976931348623157e308
 
 
 def check_names(formula: Formula) -> None:
-    """Refuses columns and names that PMML cannot hold."""
+    """Raise ValueError for columns and names that PMML cannot represent."""
     for column in formula.columns:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text: PMML's text indexes part words otherwise; export to Python or JavaScript"
+                f"column {column.name!r} is text: PMML splits text into words differently; export to Python or JavaScript"
             )
         if column.name in ("", "prediction", formula.target) or column.name.startswith(OURS):
-            raise ValueError(f"column {column.name!r}: PMML needs this name for itself; rename it")
+            raise ValueError(f"column {column.name!r}: the name is reserved in PMML exports; rename the column")
     levels = (str(level) for column in formula.columns for level in column.levels)
     for name in (formula.target, *(column.name for column in formula.columns), *(formula.classes or ()), *levels):
         check_name(name)
 
 
 def dictionary(formula: Formula) -> Element:
-    """The columns and the target."""
+    """Data dictionary: the columns and the target."""
     fields = [*map(_data_field, _given(formula)), _target(formula)]
     return made("DataDictionary", fields, numberOfFields=str(len(fields)))
 
 
 def mining_schema(formula: Formula) -> Element:
-    """How a model reads the columns: a level that was never seen is missing unless that is an error."""
+    """Mining schema: a level that did not occur in training is missing, unless it is an error."""
     read = [made("MiningField", name=c.name, invalidValueTreatment=_invalid(c, formula.unseen)) for c in _given(formula)]
     return made("MiningSchema", (*read, made("MiningField", name=target_name(formula), usageType="target")))
 
 
 def _given(formula: Formula) -> list[Input]:
-    """The columns of the table; one of which only parts are read is a number."""
-    read = {column.name: column for column in formula.columns if not column.part}
-    return [read.get(name) or Input(name, Kind.NUMERIC) for name in formula.given]
+    """Columns of the table; a column of which only date parts are read is numeric."""
+    direct = {column.name: column for column in formula.columns if not column.part}
+    return [direct.get(name) or Input(name, Kind.NUMERIC) for name in formula.given]
 
 
 def outputs(formula: Formula, answers: Sequence[Element] | None = None) -> Element:
-    """`prediction`, and `P(class)` of each class: the model's own, or those of fields."""
+    """Output element with `prediction` and `P(class)` of each class: the model's probabilities, or those in `answers`."""
     if formula.classes is None:
         return made("Output", (output_field("prediction", "predictedValue", "continuous"),))
-    found = [output_field("prediction", "predictedValue", "categorical")]
+    fields = [output_field("prediction", "predictedValue", "categorical")]
     for k, name in enumerate(formula.classes):
         if answers is None:
-            found.append(output_field(f"P({name})", "probability", "continuous", value=name))
+            fields.append(output_field(f"P({name})", "probability", "continuous", value=name))
         else:
-            found.append(output_field(f"P({name})", "transformedValue", "continuous"))
-            found[-1].append(answers[k])
-    return made("Output", found)
+            fields.append(output_field(f"P({name})", "transformedValue", "continuous"))
+            fields[-1].append(answers[k])
+    return made("Output", fields)
 
 
 def output_field(name: str, feature: str, optype: str, **more: str) -> Element:
-    """A value that comes out."""
+    """Output field."""
     kind = "double" if optype == "continuous" else "string"
     return made("OutputField", name=name, feature=feature, optype=optype, dataType=kind, **more)
 
 
 def target_name(formula: Formula) -> str:
-    """The target; under another name where its own is that of an output."""
+    """Name of the target; changed if it would clash with an output."""
     return f"{OURS}target" if formula.target in ("", "prediction") else formula.target
 
 
@@ -226,8 +223,8 @@ def _data_field(column: Input) -> Element:
 def _allowed(column: Input) -> list[Element]:
     if column.domain == "any":
         return []
-    least = 0.0 if column.domain == "count" else -LARGEST
-    return [made("Interval", closure="closedClosed", leftMargin=text_of(least), rightMargin=text_of(LARGEST))]
+    minimum = 0.0 if column.domain == "count" else -LARGEST
+    return [made("Interval", closure="closedClosed", leftMargin=text_of(minimum), rightMargin=text_of(LARGEST))]
 
 
 def _invalid(column: Input, unseen: str) -> str:

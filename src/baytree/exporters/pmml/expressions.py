@@ -1,4 +1,4 @@
-"""Expressions as derived fields of PMML: a field for each class where a value is a vector."""
+"""Formula expressions as derived fields of PMML: a vector has one field per class."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MOST_TERMS = 4_000  # combinations of a joint table
 
 
 class Fields:
-    """Writes values as derived fields (`derived`), each under a name of its own."""
+    """Writes values as derived fields (`derived`), each under a unique name."""
 
     def __init__(self, formula: Formula) -> None:
         self.formula = formula
@@ -73,7 +73,7 @@ class Fields:
         self.formula = msgspec.structs.replace(formula, columns=tuple(map(self._column, formula.columns)))
 
     def _column(self, column: Input) -> Input:
-        """A column under the name of its field: a part of a date, or the level of a boolean, is derived first."""
+        """Input under the name of its field; a part of a date, or the level of a boolean, is derived first."""
         if column.is_boolean:
             names = {text: str(column.levels[code]) for text, code in in_cases(column).items()}
             return msgspec.structs.replace(column, name=self._named(column.name, names))
@@ -85,7 +85,7 @@ class Fields:
         return msgspec.structs.replace(column, name=derived)
 
     def _named(self, of: str, levels: Mapping[str, str]) -> str:
-        """The field that holds the level of each value of a field."""
+        """Name of a derived field that holds the level for each value of a field."""
         name = f"{OURS}{len(self.derived) + 1}"
         self.derived.append(
             made("DerivedField", (mapped_texts(of, levels),), name=name, optype="categorical", dataType="string")
@@ -93,12 +93,12 @@ class Fields:
         return name
 
     def run(self) -> None:
-        """Computes the steps that the answers need."""
+        """Compute the steps that the predictions need."""
         for k in required_steps(self.formula):
             self._steps[k] = self._kept(self.vector(self.formula.steps[k].value))
 
     def keep(self, value: Element) -> Element:
-        """The field that holds a value."""
+        """Reference to a derived field that holds a value; constants and field references are returned unchanged."""
         if value.tag in ("FieldRef", "Constant"):
             return value
         name = f"{OURS}{len(self.derived) + 1}"
@@ -106,17 +106,17 @@ class Fields:
         return field(name)
 
     def tested(self) -> tuple[Input, ...]:
-        """What tests read: the columns, and sums of them as fields."""
+        """Inputs that tree tests read: the columns, then the weighted sums as derived fields."""
         return (*self.formula.columns, *map(self._sum, self.formula.made))
 
     def _sum(self, made: WeightedSum) -> Input:
         terms = zip(made.columns, made.weights, strict=True)
         parts = [multiplied([number(weight), field(self.formula.columns[j].name)]) for j, weight in terms]
-        whole = self.keep(terms_of("+", parts))  # the function `sum` would leave out what is missing
-        return Input(whole.get("field", ""), Kind.NUMERIC, domain="any")
+        total = self.keep(terms_of("+", parts))  # the function `sum` would skip missing values
+        return Input(total.get("field", ""), Kind.NUMERIC, domain="any")
 
     def vector(self, expression: Expression) -> list[Element]:
-        """The elements of a value, one for each class, or one."""
+        """Elements of a value: one per class, or one."""
         match expression:
             case Named(step):
                 return self._steps[step]
@@ -133,7 +133,7 @@ class Fields:
         return [self.element(expression, k) for k in range(width(expression, self.widths))]
 
     def element(self, expression: Expression, k: int) -> Element:
-        """Element k of a value; of a number the number."""
+        """Element `k` of a value; a number is the same for every k."""
         match expression:
             case Constant(values):
                 return number(values[k % len(values)])
@@ -151,21 +151,21 @@ class Fields:
                 name = "min" if isinstance(expression, Smallest) else "max"
                 return apply(name, *(self.element(each, k) for each in of))
             case Case(whens, otherwise):
-                found = self.element(otherwise, k)
+                result = self.element(otherwise, k)
                 for when in reversed(whens):
-                    found = chosen(self._holds(when.condition, k), self.element(when.value, k), found)
-                return found
+                    result = chosen(self._holds(when.condition, k), self.element(when.value, k), result)
+                return result
         return self._called(expression, k)
 
     def _called(self, expression: Expression, k: int) -> Element:
         match expression:
             case Lookup(column, table, missing, cuts):
-                k %= len(missing)  # one number stands for every class
+                k %= len(missing)  # a single number holds for every class
                 return self._looked_up(column, [row[k] for row in table], missing[k], cuts)
             case Pick(of, table):
-                place = self.keep(self.element(of, 0)).get("field")
+                index = self.keep(self.element(of, 0)).get("field")
                 rows = {repr(float(n)): row[k % len(row)] for n, row in enumerate(table)}
-                return number(table[0][k % len(table[0])]) if place is None else mapped(place, rows)
+                return number(table[0][k % len(table[0])]) if index is None else mapped(index, rows)
             case Route(tree):
                 return field(f"{OURS}tree {tree}")
             case Total(of):
@@ -205,7 +205,7 @@ class Fields:
         return mapped(self.code(j), {repr(float(code)): value for code, value in enumerate(values)}, missing)
 
     def code(self, j: int) -> str:
-        """The field that holds the code of a level, −1 where it is missing or was never seen."""
+        """Name of the field that holds the code of a level, −1 if it is missing or did not occur in training."""
         if j not in self._codes:
             column = self.formula.columns[j]
             codes = mapped(column.name, {str(level): float(code) for code, level in enumerate(column.levels)}, -1.0)
@@ -215,15 +215,16 @@ class Fields:
     def _matched(self, matching: Matching) -> list[Element]:
         if len(matching.codes) > MOST_TERMS:
             raise ValueError(
-                f"PMML: a joint table of more than {MOST_TERMS:,} combinations makes too long a file; use Python or C"
+                f"PMML: a joint table of more than {MOST_TERMS:,} combinations makes the file too long; export to "
+                "Python or C"
             )
         x = [field(self.code(j)) for j in matching.columns]
-        unknown = [self.keep(chosen(compared(each, "<", number(0.0)), number(1.0), number(0.0))) for each in x]
-        free = [
+        is_missing = [self.keep(chosen(compared(each, "<", number(0.0)), number(1.0), number(0.0))) for each in x]
+        n_possible = [
             chosen(compared(u, "==", number(1.0)), number(float(n)), number(1.0))
-            for u, n in zip(unknown, matching.n_levels, strict=True)
+            for u, n in zip(is_missing, matching.n_levels, strict=True)
         ]
-        start = self.keep(multiplied([number(matching.added), *free]))
+        start = self.keep(multiplied([number(matching.added), *n_possible]))
         parts: list[list[Element]] = [[start] for _ in range(matching.n_classes)]
         for codes, label, weight in zip(matching.codes, matching.classes, matching.weight, strict=True):
             parts[label].append(chosen(_agrees(x, codes), number(weight), number(0.0)))
@@ -231,9 +232,9 @@ class Fields:
 
 
 def _agrees(x: Sequence[Element], codes: Sequence[int]) -> Element:
-    """Whether every code is that of a combination, or not known."""
-    told = [
+    """Condition that every code equals that of a combination or is missing."""
+    conditions = [
         apply("or", compared(each, "<", number(0.0)), compared(each, "==", number(float(code))))
         for each, code in zip(x, codes, strict=True)
     ]
-    return told[0] if len(told) == 1 else apply("and", *told)
+    return conditions[0] if len(conditions) == 1 else apply("and", *conditions)

@@ -1,7 +1,8 @@
-"""Formulas as PMML 4.4: a tree is a TreeModel with its shares, everything else derived fields that a RegressionModel reads.
+"""Export of formulas to a PMML 4.4 file.
 
-Where trees are a part of more (votes, costs), they stand first in a chain of models and hand on the number of the node
-where a row rests. A value that `predict` would refuse makes the answers missing.
+A model that is one tree becomes a TreeModel with class probabilities at its nodes. Everything else becomes derived fields
+that a RegressionModel reads; if trees are part of such a model (votes, costs), they come first in a chain of models and pass
+on the number of the node in which a row ends. A value that `predict` would refuse makes the outputs missing.
 """
 
 from __future__ import annotations
@@ -35,28 +36,30 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 
 def document(formula: Formula) -> str:
-    """A file with the outputs `prediction` and, for classes, `P(class)` of each."""
+    """PMML document with the outputs `prediction` and, for classification, `P(class)` of each class."""
     check_names(formula)
     if may_abstain(formula):
-        raise ValueError("reject: a model of PMML names a class for every row; leave reject out, and use P(class)")
+        raise ValueError(
+            "reject: a PMML model predicts a class for every row; omit reject, and compare P(class) with a threshold"
+        )
     application = made("Application", name="baytree", version=__version__)
     header = made("Header", (application,), description=formula.title)
     model = _whole_tree(formula) or _chain(formula)
-    whole = made("PMML", (header, dictionary(formula), model), version="4.4", xmlns=NAMESPACE)
-    indent(whole, " ")
-    written = tostring(whole, "unicode").replace("\r", "&#13;")  # in texts readers take it for the end of a line
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{written}\n'
+    root = made("PMML", (header, dictionary(formula), model), version="4.4", xmlns=NAMESPACE)
+    indent(root, " ")
+    text = tostring(root, "unicode").replace("\r", "&#13;")  # an XML parser would normalise it to a line feed
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 # --- a model that is one tree -----------------------------------------------------------------------------------------
 
 
 def _whole_tree(formula: Formula) -> Element | None:
-    """The tree whose nodes hold the answers; None where a model is more than that."""
-    answers, choice = _meant(formula, formula.answers), _meant(formula, formula.choice)
-    if not isinstance(answers, Pick) or not isinstance(route := _meant(formula, answers.of), Route):
+    """TreeModel of a formula whose predictions are the values of one tree's nodes; None for any other formula."""
+    answers, choice = _resolve(formula, formula.answers), _resolve(formula, formula.choice)
+    if not isinstance(answers, Pick) or not isinstance(route := _resolve(formula, answers.of), Route):
         return None
-    if choice is not None and not (isinstance(choice, Pick) and _meant(formula, choice.of) == route):
+    if choice is not None and not (isinstance(choice, Pick) and _resolve(formula, choice.of) == route):
         return None
     classes, chosen_rows = formula.classes or (), choice.table if isinstance(choice, Pick) else ()
 
@@ -64,8 +67,8 @@ def _whole_tree(formula: Formula) -> Element | None:
         row = answers.table[n]
         if not classes:
             return text_of(row[0]), []
-        shares = [_share(name, share) for name, share in zip(classes, row, strict=True)]
-        return classes[int(chosen_rows[n][0])], shares
+        distribution = [_share(name, probability) for name, probability in zip(classes, row, strict=True)]
+        return classes[int(chosen_rows[n][0])], distribution
 
     fields = Fields(formula)
     root = tree(formula.trees[route.tree], fields.tested(), fields, leaf)
@@ -76,8 +79,8 @@ def _share(name: str, share: float) -> Element:
     return made("ScoreDistribution", value=name, recordCount=text_of(share), probability=text_of(share))
 
 
-def _meant(formula: Formula, expression: Expression | None) -> Expression | None:
-    """What a name stands for."""
+def _resolve(formula: Formula, expression: Expression | None) -> Expression | None:
+    """Expression that a reference to a step stands for."""
     while isinstance(expression, Named):
         expression = formula.steps[expression.step].value
     return expression
@@ -97,34 +100,36 @@ def _transformations(fields: Fields) -> list[Element]:
 
 
 def _chain(formula: Formula) -> Element:
-    """Trees that tell where a row rests, then the model that reads it; that model alone where there are no trees."""
+    """Chain of the trees and the model that reads their node numbers; only that model if there are no trees."""
     routes = _routes(formula)
     names = [f"{OURS}tree {k}" for k in routes]
-    places = [_place(formula, k, name) for k, name in zip(routes, names, strict=True)]  # first: a deep tree is refused
-    last = _regression(formula, names)
+    node_models = [
+        _node_number_model(formula, k, name) for k, name in zip(routes, names, strict=True)
+    ]  # first, so that a tree that is too deep is refused
+    regression = _regression(formula, names)
     if not routes:
-        return last
-    models = [*places, last]
+        return regression
+    models = [*node_models, regression]
     segments = [made("Segment", (made("True"), model), id=str(k)) for k, model in enumerate(models)]
     chain = made("Segmentation", segments, multipleModelMethod="modelChain")
-    return made("MiningModel", (mining_schema(formula), chain), functionName=last.get("functionName", ""))
+    return made("MiningModel", (mining_schema(formula), chain), functionName=regression.get("functionName", ""))
 
 
 def _routes(formula: Formula) -> list[int]:
-    """The trees in which the place of a row is asked for."""
-    asked = [formula.answers, formula.choice, *(formula.steps[k].value for k in required_steps(formula))]
-    rest: list[Struct] = [each for each in asked if each is not None]
-    found: set[int] = set()
-    while rest:
-        each = rest.pop()
+    """Indices of the trees whose node number is read."""
+    expressions = [formula.answers, formula.choice, *(formula.steps[k].value for k in required_steps(formula))]
+    stack: list[Struct] = [each for each in expressions if each is not None]
+    trees: set[int] = set()
+    while stack:
+        each = stack.pop()
         if isinstance(each, Route):
-            found.add(each.tree)
-        rest.extend(parts(each))
-    return sorted(found)
+            trees.add(each.tree)
+        stack.extend(parts(each))
+    return sorted(trees)
 
 
-def _place(formula: Formula, k: int, name: str) -> Element:
-    """The tree that gives the number of the node where a row rests."""
+def _node_number_model(formula: Formula, k: int, name: str) -> Element:
+    """TreeModel that outputs the number of the node in which a row ends."""
     fields = Fields(formula)
     root = tree(formula.trees[k], fields.tested(), fields, lambda n: (text_of(float(n)), []))
     output = made("Output", (output_field(name, "predictedValue", "continuous"),))
@@ -132,36 +137,36 @@ def _place(formula: Formula, k: int, name: str) -> Element:
 
 
 def _regression(formula: Formula, names: list[str]) -> Element:
-    """The answers as fields, each a predictor with the coefficient 1."""
+    """RegressionModel in which each prediction is a field with coefficient 1."""
     fields = Fields(formula)
     fields.run()
     answers = [fields.keep(each) for each in fields.vector(formula.answers)]
     if formula.classes is None:
-        inside, output, function = [_table(answers[0])], outputs(formula), "regression"
+        tables, output, function = [_table(answers[0])], outputs(formula), "regression"
     else:
-        # of the last class readers take what the others leave of 1, which must not decide between the leaves of a tree
+        # readers compute the last class as 1 minus the others, and that rounding must not decide between leaves of a tree
         is_highest = formula.choice == FirstHighest(formula.answers) and not formula.trees
-        shown = answers if is_highest else _indicators(formula, fields)
-        inside = [_table(each, name) for each, name in zip(shown, formula.classes, strict=True)]
+        predictors = answers if is_highest else _indicators(formula, fields)
+        tables = [_table(each, name) for each, name in zip(predictors, formula.classes, strict=True)]
         output, function = outputs(formula, None if is_highest else answers), "classification"
     schema = mining_schema(formula)
     schema.extend(made("MiningField", name=name) for name in names)
-    return made("RegressionModel", (schema, output, *_transformations(fields), *inside), functionName=function)
+    return made("RegressionModel", (schema, output, *_transformations(fields), *tables), functionName=function)
 
 
 def _indicators(formula: Formula, fields: Fields) -> list[Element]:
-    """1 for the class that is chosen, which need not be the likeliest, 0 for the others."""
+    """1 for the chosen class, which need not be the most probable one, 0 for the others."""
     assert formula.choice is not None
-    place = fields.keep(fields.element(formula.choice, 0))
+    index = fields.keep(fields.element(formula.choice, 0))
     return [
-        fields.keep(chosen(compared(place, "==", number(float(k))), number(1.0), number(0.0)))
+        fields.keep(chosen(compared(index, "==", number(float(k))), number(1.0), number(0.0)))
         for k in range(len(formula.classes or ()))
     ]
 
 
 def _table(predictor: Element, name: str | None = None) -> Element:
-    known = {} if name is None else {"targetCategory": name}
+    attributes = {} if name is None else {"targetCategory": name}
     if predictor.tag == "Constant":
-        return made("RegressionTable", intercept=predictor.text or "0", **known)
+        return made("RegressionTable", intercept=predictor.text or "0", **attributes)
     term = made("NumericPredictor", name=predictor.get("field", ""), coefficient="1")
-    return made("RegressionTable", (term,), intercept="0", **known)
+    return made("RegressionTable", (term,), intercept="0", **attributes)

@@ -1,4 +1,4 @@
-"""Functions and densities in PMML, written out of the functions that the standard has."""
+"""Functions and densities in PMML, composed of the built-in functions of the standard."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PLAIN = {"exp": "exp", "log1p": "ln1p", "sqrt": "sqrt", "abs": "abs", "round": 
 
 
 class FieldCache(Protocol):
-    """What gives values names, so that nothing is computed twice."""
+    """Stores values as derived fields, so that nothing is computed twice."""
 
     def keep(self, value: Element) -> Element:
-        """The field that holds a value."""
+        """Reference to the field that holds a value."""
 
 
 def softmax(kept: FieldCache, scores: list[Element]) -> list[Element]:
-    """Scores in logarithms as shares."""
+    """Softmax of log scores: a probability per class."""
     top = kept.keep(apply("max", *scores))
     parts = [kept.keep(apply("exp", apply("-", score, top))) for score in scores]
     total = kept.keep(added(parts))
@@ -30,16 +30,16 @@ def softmax(kept: FieldCache, scores: list[Element]) -> list[Element]:
 
 
 def first_highest(kept: FieldCache, values: list[Element]) -> Element:
-    """The place of the greatest; of equal ones the first."""
+    """Index of the greatest value; the first of equal ones."""
     if len(values) == 1:
         return number(0.0)
     top, last = kept.keep(apply("max", *values)), number(len(values) - 1.0)
-    places = [chosen(compared(v, "==", top), number(float(k)), last) for k, v in enumerate(values[:-1])]
-    return apply("min", *places, last)
+    indices = [chosen(compared(v, "==", top), number(float(k)), last) for k, v in enumerate(values[:-1])]
+    return apply("min", *indices, last)
 
 
 def applied(function: str, x: Element) -> Element:
-    """A function of one number; erfc(x) = 2 Φ(−x √2)."""
+    """Function of one number; erfc(x) = 2 Φ(−x √2)."""
     if function == "erfc":
         return multiplied([number(2.0), apply("stdNormalCDF", multiplied([number(-sqrt(2.0)), x]))])
     if function == "log":
@@ -48,7 +48,7 @@ def applied(function: str, x: Element) -> Element:
 
 
 def log_density(kept: FieldCache, density: LogDensity, k: int, x: Element) -> Element:
-    """The density of class k, normal or Student's."""
+    """Log density of class k, normal or Student's t."""
     mean, scale, degrees, constant = (v[k] for v in (density.mean, density.scale, density.degrees, density.constant))
     half = kept.keep(apply("-", multiplied([number(0.5), x]), number(mean / 2)))
     z = kept.keep(apply("/", half, number(scale / 2)))
@@ -65,50 +65,59 @@ def log_density(kept: FieldCache, density: LogDensity, k: int, x: Element) -> El
 
 
 def log_rising(kept: FieldCache, shape: Element, amount: Element) -> Element:
-    """Stirling's series after the shape is shifted to 15 or more; a shape must be known here."""
+    """log Γ(shape + amount) − log Γ(shape) by Stirling's series, after shifting the shape to 15 or more.
+
+    Raises ValueError if the shape is not a constant.
+    """
     a = value_of(shape)
     if a is None:
-        raise ValueError("PMML: an urn whose contents are not known in advance has no closed form; use Python or C")
-    none = compared(amount, "==", number(0.0))
+        raise ValueError(
+            "PMML: a Dirichlet-multinomial whose concentrations depend on the row has no closed form; export to Python or C"
+        )
+    is_zero = compared(amount, "==", number(0.0))
     if a == 0:
-        return chosen(none, number(0.0), number(FAR_BELOW))
+        return chosen(is_zero, number(0.0), number(FAR_BELOW))
     shift: list[Element] = []
     while a < 15:
         shift.append(apply("ln1p", apply("/", amount, number(a))))
         a += 1
-    more = kept.keep(added([amount, number(a)]))
-    logs = multiplied([amount, apply("ln", more)])
+    total = kept.keep(added([amount, number(a)]))
+    logs = multiplied([amount, apply("ln", total)])
     ratio = apply("ln1p", apply("/", amount, number(a)))
     parts = [logs, multiplied([number(a - 0.5), ratio]), multiplied([number(-1.0), amount])]
-    parts += [_stirling(kept, more), number(-_stirling_of(a)), *(multiplied([number(-1.0), each]) for each in shift)]
-    return chosen(none, number(0.0), kept.keep(added(parts)))
+    parts += [_stirling(kept, total), number(-_stirling_of(a)), *(multiplied([number(-1.0), each]) for each in shift)]
+    return chosen(is_zero, number(0.0), kept.keep(added(parts)))
 
 
 def check_kernels(kernels: Kernels) -> None:
-    """Refuses densities that a document cannot hold."""
+    """Raise ValueError for densities that a document cannot represent."""
     if kernels.precision is not None:
-        raise ValueError("PMML: Weka's kernels are added up until little is left, which no field can; use Python or C")
+        raise ValueError(
+            "PMML: Weka's kernel sum stops at negligible terms, which a field cannot express; export to Python or C"
+        )
     if sum(len(each.centre) for each in kernels.classes) > MOST_TERMS:
-        raise ValueError(f"PMML: a density of more than {MOST_TERMS:,} kernels makes too long a file; use Python or C")
+        raise ValueError(
+            f"PMML: a density of more than {MOST_TERMS:,} kernels makes the file too long; export to Python or C"
+        )
 
 
 def kernel_sum(kept: FieldCache, bumps: Bumps, x: Element) -> Element:
-    """The logarithm of a sum of normal bumps, taken from the nearest one."""
+    """Log of a kernel density, computed relative to the nearest kernel to avoid underflow."""
     scaled = kept.keep(apply("/", x, number(2 * bumps.width)))
-    apart = (apply("abs", apply("-", scaled, number(v / (2 * bumps.width)))) for v in bumps.centre)
-    z = [kept.keep(multiplied([number(2.0), each])) for each in apart]
-    least = kept.keep(apply("min", *z)) if len(z) > 1 else z[0]
-    gaps = (multiplied([number(-0.5), apply("-", each, least), added([each, least])]) for each in z)
-    parts = [multiplied([number(w), apply("exp", gap)]) for w, gap in zip(bumps.weight, gaps, strict=True)]
-    size = log(sum(bumps.weight)) + log(bumps.width) + 0.5 * log(2 * pi)
-    near = added([apply("ln", kept.keep(added(parts))), number(-size), multiplied([number(-0.5), least, least])])
-    far = _far_below(apply("ln", apply("min", least, number(1.797693e308))))
-    return chosen(compared(least, "<", number(2.0**500)), near, far)
+    half_distances = (apply("abs", apply("-", scaled, number(v / (2 * bumps.width)))) for v in bumps.centre)
+    z = [kept.keep(multiplied([number(2.0), each])) for each in half_distances]
+    nearest = kept.keep(apply("min", *z)) if len(z) > 1 else z[0]
+    exponents = (multiplied([number(-0.5), apply("-", each, nearest), added([each, nearest])]) for each in z)
+    parts = [multiplied([number(w), apply("exp", exponent)]) for w, exponent in zip(bumps.weight, exponents, strict=True)]
+    log_norm = log(sum(bumps.weight)) + log(bumps.width) + 0.5 * log(2 * pi)
+    near = added([apply("ln", kept.keep(added(parts))), number(-log_norm), multiplied([number(-0.5), nearest, nearest])])
+    far = _far_below(apply("ln", apply("min", nearest, number(1.797693e308))))
+    return chosen(compared(nearest, "<", number(2.0**500)), near, far)
 
 
 def _far_below(distance: Element) -> Element:
-    share = added([number(1.0), apply("/", distance, number(2048.0))])
-    return multiplied([number(-(2.0**990)), share])
+    scaled = added([number(1.0), apply("/", distance, number(2048.0))])
+    return multiplied([number(-(2.0**990)), scaled])
 
 
 def _stirling(kept: FieldCache, x: Element) -> Element:

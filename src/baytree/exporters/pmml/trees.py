@@ -1,4 +1,4 @@
-"""Trees in PMML: TreeModel with the tests by name, and the shares of rows that pass a tree in parts."""
+"""Decision trees in PMML: TreeModel with named tests, and the node weights of trees that split rows into fractions."""
 
 from __future__ import annotations
 
@@ -25,60 +25,60 @@ from baytree.exporters.pmml.elements import (
 from baytree.exporters.pmml.functions import FieldCache
 from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, Input, in_depth, n_branches
 
-DEEPEST = 300  # levels; readers go down by recursion
+DEEPEST = 300  # levels; readers walk trees recursively
 
-MOST_PARTS = 2_000  # nodes of a tree that rows pass in parts
+MOST_PARTS = 2_000  # nodes of a tree that splits rows into fractions
 
-Leaf = Callable[[int], tuple[str, list[Element]]]  # of a node: its score, and what stands in it besides
+Leaf = Callable[[int], tuple[str, list[Element]]]  # of a node: its score and its further child elements
 
 
 def tree(nodes: Sequence[FormulaNode], columns: Sequence[Input], kept: FieldCache, leaf: Leaf) -> Element:
-    """The root of a tree whose nodes hold what `leaf` says; a row that no child takes stays where it is."""
+    """Root Node element of a tree with the content that `leaf` returns; a row that no child accepts stays in its node."""
     check_depth(nodes)
-    made_of: dict[int, Element] = {0: _node(0, made("True"), leaf)}
+    elements: dict[int, Element] = {0: _node(0, made("True"), leaf)}
     for n, node in enumerate(nodes):
         for b, predicate in enumerate(_predicates(node, columns, kept)):
-            made_of[node.first + b] = _node(node.first + b, predicate, leaf)
-            made_of[n].append(made_of[node.first + b])
-    return made_of[0]
+            elements[node.first + b] = _node(node.first + b, predicate, leaf)
+            elements[n].append(elements[node.first + b])
+    return elements[0]
 
 
 def check_depth(nodes: Sequence[FormulaNode]) -> None:
-    """Refuses trees that a reader could not go down."""
+    """Raise ValueError for a tree that is too deep for PMML readers."""
     depth = [0] * len(nodes)
     for n, node in enumerate(nodes):
         for b in range(n_branches(node)):
             depth[node.first + b] = depth[n] + 1
     if max(depth) > DEEPEST:
         raise ValueError(
-            f"PMML: a tree of {max(depth):,} levels is deeper than the {DEEPEST} that readers go down; prune it, or export "
-            "to Python, JavaScript, C or SQL"
+            f"PMML: a tree of {max(depth):,} levels is deeper than the {DEEPEST} that PMML readers support; prune it, or "
+            "export to Python, JavaScript, C or SQL"
         )
 
 
 def mixed(
     nodes: Sequence[FormulaNode], table: Sequence[Sequence[float]], columns: Sequence[Input], kept: FieldCache
 ) -> list[Element]:
-    """Σ share · row over the nodes that parts of a row reach, a sum for each class."""
+    """Σ fraction · table row over the nodes that fractions of a row reach, one sum per class."""
     if len(nodes) > MOST_PARTS:
         raise ValueError(
-            f"PMML: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a file "
-            "holds well; prune the tree, or export to Python, JavaScript or C"
+            f"PMML: this tree splits rows into fractions, and its {len(nodes):,} nodes exceed the limit of "
+            f"{MOST_PARTS:,} for a file; prune the tree, or export to Python, JavaScript or C"
         )
-    parts = _weights(nodes, columns, kept)
-    return [added([multiplied([part, number(table[n][k])]) for n, part in parts]) for k in range(len(table[0]))]
+    fractions = _node_fractions(nodes, columns, kept)
+    return [added([multiplied([fraction, number(table[n][k])]) for n, fraction in fractions]) for k in range(len(table[0]))]
 
 
 def _node(n: int, predicate: Element, leaf: Leaf) -> Element:
-    score, inside = leaf(n)
-    return made("Node", (predicate, *inside), id=str(n), score=score)
+    score, content = leaf(n)
+    return made("Node", (predicate, *content), id=str(n), score=score)
 
 
-# --- which child a row goes to ----------------------------------------------------------------------------------------
+# --- predicates of branches -------------------------------------------------------------------------------------------
 
 
 def _predicates(node: FormulaNode, columns: Sequence[Input], kept: FieldCache) -> list[Element]:
-    """The predicate of each branch."""
+    """Predicate of each branch of a node."""
     if len(node.tests) > 1:
         branch = kept.keep(_branch(node, columns)).get("field", "")
         return [holds(branch, "==", text_of(float(b))) for b in range(n_branches(node))]
@@ -86,19 +86,21 @@ def _predicates(node: FormulaNode, columns: Sequence[Input], kept: FieldCache) -
 
 
 def _takes(node: FormulaNode, branch: int, column: Input) -> Element:
-    test, told = node.tests[0], []
+    test, predicates = node.tests[0], []
     if column.kind is Kind.NUMERIC:
-        told += [_between(column.name, low, high, test.is_strict) for low, high in _intervals(test, branch)]
+        predicates += [_between(column.name, low, high, test.is_strict) for low, high in _intervals(test, branch)]
     else:
-        taken = {branch, -1} if node.missing == branch else {branch}
-        told += [holds(column.name, "==", str(v)) for v, b in zip(column.levels, test.branches, strict=True) if b in taken]
+        branches = {branch, -1} if node.missing == branch else {branch}
+        predicates += [
+            holds(column.name, "==", str(v)) for v, b in zip(column.levels, test.branches, strict=True) if b in branches
+        ]
     if node.missing == branch:
-        told.append(is_missing(column.name))
-    return joined("or", told) if told else made("False")
+        predicates.append(is_missing(column.name))
+    return joined("or", predicates) if predicates else made("False")
 
 
 def _intervals(test: FormulaTest, branch: int) -> list[tuple[float, float]]:
-    """The intervals of numbers that take a branch; a cut at infinity bounds nothing."""
+    """Intervals of numbers that take a branch; a threshold at infinity bounds nothing."""
     ends = zip((-inf, *test.cuts), (*test.cuts, inf), test.branches, strict=True)
     return [(low, high) for low, high, b in ends if b == branch and low < inf and high > -inf]
 
@@ -112,43 +114,47 @@ def _between(name: str, low: float, high: float, is_strict: bool) -> Element:
     return joined("and", bounds) if bounds else made("SimplePredicate", field=name, operator="isNotMissing")
 
 
-# --- the same as numbers ----------------------------------------------------------------------------------------------
+# --- branches as numbers ----------------------------------------------------------------------------------------------
 
 
 def _branch(node: FormulaNode, columns: Sequence[Input]) -> Element:
-    """The branch of a row: by the first test that can tell, else that of a missing value, else −1."""
-    found = number(float(max(node.missing, -1)))
+    """Branch of a row: by the first test that is not missing, else the branch of missing values, else −1."""
+    result = number(float(max(node.missing, -1)))
     for test in reversed(node.tests):
-        told = _told(test, columns[test.column])
-        found = chosen(compared(told, ">=", number(0.0)), told, found)
-    return found
+        selected = _selected_branch(test, columns[test.column])
+        result = chosen(compared(selected, ">=", number(0.0)), selected, result)
+    return result
 
 
-def _told(test: FormulaTest, column: Input) -> Element:
-    """The branch that a test tells, −1 where it cannot."""
+def _selected_branch(test: FormulaTest, column: Input) -> Element:
+    """Branch that a test selects, −1 if the value is missing."""
     if column.kind is not Kind.NUMERIC:
         return mapped(column.name, {str(v): float(b) for v, b in zip(column.levels, test.branches, strict=True)}, -1.0)
     x = field(column.name)
-    found = number(float(test.branches[-1]))
-    for cut, b in reversed([*zip(test.cuts, test.branches, strict=False)]):
-        found = chosen(compared(x, "<" if test.is_strict else "<=", number(cut)), number(float(b)), found)
-    return chosen(apply("isMissing", x), number(-1.0), found)
+    result = number(float(test.branches[-1]))
+    for threshold, b in reversed([*zip(test.cuts, test.branches, strict=False)]):
+        result = chosen(compared(x, "<" if test.is_strict else "<=", number(threshold)), number(float(b)), result)
+    return chosen(apply("isMissing", x), number(-1.0), result)
 
 
-def _weights(nodes: Sequence[FormulaNode], columns: Sequence[Input], kept: FieldCache) -> list[tuple[int, Element]]:
-    """The nodes where parts of a row may rest, each with the part that does."""
-    part, resting = {0: number(1.0)}, []
+def _node_fractions(nodes: Sequence[FormulaNode], columns: Sequence[Input], kept: FieldCache) -> list[tuple[int, Element]]:
+    """Nodes in which fractions of a row may end, each with the fraction."""
+    fraction, ends_in = {0: number(1.0)}, []
     for n, node in enumerate(nodes):
         if not node.tests:
-            resting.append((n, part[n]))
+            ends_in.append((n, fraction[n]))
             continue
         branch = kept.keep(_branch(node, columns))
         unplaced = compared(branch, "==", number(-1.0))
         for b in range(n_branches(node)):
-            share = number(node.shares[b] if node.missing == SPREAD else 0.0)
-            whole = chosen(compared(branch, "==", number(float(b))), number(1.0), chosen(unplaced, share, number(0.0)))
-            part[node.first + b] = kept.keep(multiplied([part[n], whole]))
+            missing_fraction = number(node.shares[b] if node.missing == SPREAD else 0.0)
+            branch_fraction = chosen(
+                compared(branch, "==", number(float(b))), number(1.0), chosen(unplaced, missing_fraction, number(0.0))
+            )
+            fraction[node.first + b] = kept.keep(multiplied([fraction[n], branch_fraction]))
         if node.missing == STOP:
-            resting.append((n, multiplied([part[n], chosen(unplaced, number(1.0), number(0.0))])))
-    place = {n: k for k, n in enumerate(in_depth(nodes))}
-    return sorted(resting, key=lambda item: place[item[0]])  # as other languages add: ties must be the same
+            ends_in.append((n, multiplied([fraction[n], chosen(unplaced, number(1.0), number(0.0))])))
+    rank = {n: k for k, n in enumerate(in_depth(nodes))}
+    return sorted(
+        ends_in, key=lambda item: rank[item[0]]
+    )  # same order of summation as in other languages: ties must not differ

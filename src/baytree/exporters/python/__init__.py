@@ -1,1 +1,1 @@
-"""Formulas as Python source: a module of the standard library alone."""
+"""Export of formulas to Python: a module that imports only the standard library."""

@@ -1,4 +1,4 @@
-"""Expressions as Python: numbers as they are, vectors as tuples or as comprehensions over vectors side by side."""
+"""Formula expressions as Python source: numbers as they are, vectors as tuples or comprehensions over zipped vectors."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ from baytree.formula.expressions import (
     When,
 )
 
-_FUNCTIONS = {"log": "_log", "round": "_round", "abs": "abs"}  # all others are those of `math`
+_FUNCTIONS = {"log": "_log", "round": "_round", "abs": "abs"}  # all others are functions of `math`
 
 
 class Loop:
-    """The vectors that a comprehension goes through side by side, each under a name."""
+    """The vectors that a comprehension zips, each with the name of its loop variable."""
 
     def __init__(self) -> None:
         self.vectors: dict[str, str] = {}
 
     def element(self, source: str) -> str:
-        """The name of a vector's element."""
+        """Name of the loop variable of a vector."""
         return self.vectors.setdefault(source, f"e{len(self.vectors)}")
 
     def over(self, element: str) -> str:
-        """The comprehension of an element."""
+        """Comprehension that computes an element for all vectors."""
         if len(self.vectors) == 1:
             return f"[{element} for e0 in {next(iter(self.vectors))}]"
         return f"[{element} for {', '.join(self.vectors.values())} in zip({', '.join(self.vectors)})]"
@@ -70,7 +70,7 @@ class PythonExpressions:
         self.tables = LiteralTables()
 
     def value(self, expression: Expression) -> str:
-        """The source of a number, or of a vector as a whole."""
+        """Source of a number, or of a whole vector."""
         if self._width(expression) == 1:
             return self._element(expression, Loop())
         whole = self._whole(expression)
@@ -90,7 +90,7 @@ class PythonExpressions:
         return [self._element(each, loop) for each in expressions]
 
     def _element(self, expression: Expression, loop: Loop) -> str:
-        """The source of one element of a vector, or of a number; what is made as a whole gets a name in the loop."""
+        """Source of a number or of one element of a vector; a vector that is computed as a whole becomes a loop variable."""
         whole = self._whole(expression)
         if whole is None:
             return self._number(expression, loop)
@@ -118,8 +118,8 @@ class PythonExpressions:
         return self._called(expression, loop)
 
     def _sides(self, whens: tuple[When, ...], loop: Loop) -> str:
-        taken = [f"{self._element(when.value, loop)} if {self._holds(when.condition, loop)}" for when in whens]
-        return " else ".join(taken)
+        conditionals = [f"{self._element(when.value, loop)} if {self._holds(when.condition, loop)}" for when in whens]
+        return " else ".join(conditionals)
 
     def _holds(self, condition: Known | Compare, loop: Loop) -> str:
         if isinstance(condition, Known):
@@ -155,10 +155,10 @@ class PythonExpressions:
         value = self.value(expression)
         return value if self._width(expression) > 1 else f"[{value}]"
 
-    # --- as a whole ---------------------------------------------------------------------------------------------------
+    # --- computed as a whole ------------------------------------------------------------------------------------------
 
     def _whole(self, expression: Expression) -> str | None:
-        """The source of what is not made element by element: a constant, a name, a row of a table, a function's list."""
+        """Source of a constant, name, table row or function result, which need no loop; None for any other expression."""
         match expression:
             case Constant(values):
                 return vector(values)
@@ -174,15 +174,17 @@ class PythonExpressions:
         return call if call is None or self._width(expression) > 1 else f"{call}[0]"
 
     def _is_whole(self, case: Case) -> bool:
-        """Whether all classes take the same side, and each side has a number for each of them."""
-        wide, sides = self._width(case), [*(when.value for when in case.whens), case.otherwise]
-        return all(self._width(when.condition) == 1 for when in case.whens) and all(self._width(s) == wide for s in sides)
+        """Whether all classes take the same branch, and each branch has one number per class."""
+        n_elements, branches = self._width(case), [*(when.value for when in case.whens), case.otherwise]
+        return all(self._width(when.condition) == 1 for when in case.whens) and all(
+            self._width(s) == n_elements for s in branches
+        )
 
     def _whole_sides(self, whens: tuple[When, ...]) -> str:
         return " else ".join(f"{self.value(when.value)} if {self._holds(when.condition, Loop())}" for when in whens)
 
     def _list_of(self, expression: Expression) -> str | None:
-        """What a function of the runtime gives: a list with a number for each class."""
+        """Call of a runtime function that returns a list with one number per class; None if there is none."""
         match expression:
             case Softmax(of):
                 return f"_softmax({self._listed(of)})"
@@ -191,16 +193,18 @@ class PythonExpressions:
                     f"_spread(TREE_{tree}, x, {self.tables.in_order('by node', (rows(map(literal, row)) for row in table))})"
                 )
             case Kernels(of, classes, precision):
-                named = self.tables.in_order("centres, weights and width of the kernels of each class", map(_bumps, classes))
+                table_name = self.tables.in_order(
+                    "centres, weights and width of the kernels of each class", map(_bumps, classes)
+                )
                 if precision is None:
-                    return f"_kernels({self.value(of)}, {named})"
-                return f"_interval_kernels({self.value(of)}, {named}, {literal(precision)})"
+                    return f"_kernels({self.value(of)}, {table_name})"
+                return f"_interval_kernels({self.value(of)}, {table_name}, {literal(precision)})"
             case OverWords(Named(step), _, ()):
                 return f"[_total(list(s{step}.values()))]"
             case OverWords(Named(step), rule, table):
                 words = map(literal, self._bag(step).words)
-                named = self.tables.by_key("by word", zip(words, (rows(map(literal, r)) for r in table), strict=True))
-                return f"_over_words(s{step}, {literal(rule)}, {named}, {len(table[0])})"
+                table_name = self.tables.by_key("by word", zip(words, (rows(map(literal, r)) for r in table), strict=True))
+                return f"_over_words(s{step}, {literal(rule)}, {table_name}, {len(table[0])})"
             case Matching():
                 return self._matched(expression)
         return None
@@ -214,11 +218,13 @@ class PythonExpressions:
     def _looked_up(self, lookup: Lookup) -> str:
         column, missing = self.formula.columns[lookup.column], ("None", vector(lookup.missing))
         if column.kind is Kind.NUMERIC:
-            named = self.tables.by_key(f"{literal(column.name)} by bin", [*enumerate(map(vector, lookup.table)), missing])
-            return f"{named}[_place({self._x(lookup.column)}, {rows(map(literal, lookup.cuts))})]"
+            table_name = self.tables.by_key(
+                f"{literal(column.name)} by bin", [*enumerate(map(vector, lookup.table)), missing]
+            )
+            return f"{table_name}[_place({self._x(lookup.column)}, {rows(map(literal, lookup.cuts))})]"
         keys = (literal(str(level)) for level in column.levels)
-        named = self.tables.by_key(literal(column.name), [*zip(keys, map(vector, lookup.table), strict=True), missing])
-        return f"{named}[{self._x(lookup.column)}]"
+        table_name = self.tables.by_key(literal(column.name), [*zip(keys, map(vector, lookup.table), strict=True), missing])
+        return f"{table_name}[{self._x(lookup.column)}]"
 
     def _matched(self, matching: Matching) -> str:
         columns = [self.formula.columns[j] for j in matching.columns]
@@ -226,12 +232,15 @@ class PythonExpressions:
             rows([rows(literal(str(c.levels[k])) for c, k in zip(columns, codes, strict=True)), str(label), literal(weight)])
             for codes, label, weight in zip(matching.codes, matching.classes, matching.weight, strict=True)
         )
-        named, names = self.tables.in_order("levels, class and weight", combinations), rows(literal(c.name) for c in columns)
-        return f"_matching(x, {names}, {named}, {matching.n_levels}, {matching.n_classes}, {literal(matching.added)})"
+        table_name, names = (
+            self.tables.in_order("levels, class and weight", combinations),
+            rows(literal(c.name) for c in columns),
+        )
+        return f"_matching(x, {names}, {table_name}, {matching.n_levels}, {matching.n_classes}, {literal(matching.added)})"
 
 
 def _added(terms: list[str]) -> str:
-    """A sum in parentheses; what is negative is taken away."""
+    """Sum in parentheses; negative terms are subtracted."""
     rest = [f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in terms[1:]]
     return f"({terms[0]}{''.join(rest)})"
 

@@ -1,4 +1,4 @@
-"""Names and numbers as Python literals, and the functions that a module needs."""
+"""Python literals and constant tables of an exported module, and selection of the runtime functions that it needs."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from baytree.formula.expressions import Numbers
 
 
 def literal(value: object) -> str:
-    """A value as source: text with every control, quote and lone surrogate escaped, numbers to the last bit."""
+    """Literal of a value: control characters, quotes and lone surrogates escaped, numbers exact."""
     if isinstance(value, float) and value - value != 0:
         return "INF" if value > 0 else "-INF"
     return repr(value)
 
 
 def rows(items: Iterable[str]) -> str:
-    """A tuple of what is source already."""
+    """Tuple of items that are source already."""
     listed = list(items)
     return f"({listed[0]},)" if len(listed) == 1 else f"({', '.join(listed)})"
 
 
 def vector(values: Numbers) -> str:
-    """A row of a table: a number where it has one element."""
+    """Literal of a table row: a number if it has one element."""
     return literal(values[0]) if len(values) == 1 else rows(map(literal, values))
 
 
 class LiteralTables:
-    """Tables that are written once, above the functions, and read by name."""
+    """Constant tables, written once above the functions and read by name."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._n_written = 0
 
     def by_key(self, note: str, items: Iterable[tuple[object, str]]) -> str:
-        """The name of a dict."""
+        """Write a dict; return its name."""
         return self._written("{", note, (f"    {key}: {value}," for key, value in items), "}")
 
     def in_order(self, note: str, items: Iterable[str]) -> str:
-        """The name of a tuple."""
+        """Write a tuple; return its name."""
         return self._written("(", note, (f"    {item}," for item in items), ")")
 
     def _written(self, opening: str, note: str, lines: Iterable[str], closing: str) -> str:
@@ -52,13 +52,13 @@ class LiteralTables:
 
 
 def needed(source: str) -> list[str]:
-    """The functions of the runtime that a source calls, and those that they call, in the order of the runtime."""
+    """Runtime functions that a source calls, directly or through other runtime functions, in the order of the runtime."""
     sources, found = _sources(), set()
-    waiting = [source]
-    while waiting:
-        called = set(re.findall(r"\b_[a-z_]+\b", waiting.pop())) & sources.keys() - found
-        found |= called
-        waiting += [sources[name] for name in called]
+    stack = [source]
+    while stack:
+        names = set(re.findall(r"\b_[a-z_]+\b", stack.pop())) & sources.keys() - found
+        found |= names
+        stack += [sources[name] for name in names]
     return [text for name, text in sources.items() if name in found]
 
 
@@ -68,6 +68,6 @@ def _sources() -> dict[str, str]:
 
 
 def _source_of(module: ModuleType) -> dict[str, str]:
-    """The functions of a module by name, in the order of its lines."""
+    """Source of the functions of a module by name, in line order."""
     lines = {name: inspect.getsourcelines(each) for name, each in inspect.getmembers(module, inspect.isfunction)}
     return {name: "".join(text) for name, (text, _) in sorted(lines.items(), key=lambda item: item[1][1])}

@@ -1,4 +1,4 @@
-"""How exported Python modules read a row: functions whose source is copied, as those of `runtime`."""
+"""Reading of rows in exported Python modules: functions whose source is copied into them, like those of `runtime`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import re
 
 
 def _read(row: dict, columns: dict) -> dict:
-    """The values of a row by column; None where a value is missing."""
+    """Values of a row by column; None where a value is missing."""
     return {name: how[0](name, row.get(name), *how[1:]) for name, how in columns.items()}
 
 
 def _number(name: str, value: float | str | None, domain: str) -> float | None:
-    """A number as a double."""
+    """Number as a float; None if it is missing. Raises ValueError if it is outside the domain."""
     if value is None or value != value:
         return None
     number = float(value)
@@ -22,12 +22,12 @@ def _number(name: str, value: float | str | None, domain: str) -> float | None:
     if domain != "any" and math.isinf(number):
         raise ValueError(f"column {name!r}: {value!r} is infinite; give a finite number, or None if it is missing")
     if domain == "count" and number < 0:
-        raise ValueError(f"column {name!r}: {value!r} is negative, but counts are not")
+        raise ValueError(f"column {name!r}: {value!r} is negative; counts must not be negative")
     return number
 
 
 def _date(name: str, value: float | str | datetime.date | datetime.timedelta | None, domain: str, unit: str) -> float | None:
-    """A date, a span of time or an ISO text in the unit of its column, from 1970-01-01 on; a number is taken as it is."""
+    """Date, time span or ISO text as a number in the column's unit since 1970-01-01; numbers are returned unchanged."""
     if isinstance(value, str):
         value = _iso_date(name, value)
     if value is None or value != value:
@@ -45,7 +45,7 @@ def _date(name: str, value: float | str | datetime.date | datetime.timedelta | N
 
 
 def _iso_date(name: str, text: str) -> datetime.timedelta | None:
-    """The time from 1970-01-01 to an ISO date, in UTC where it has a zone; None of a blank text."""
+    """Time from 1970-01-01 to an ISO date, in UTC if it has a time zone; None for a blank text."""
     if not text.strip():
         return None
     time = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2})?)?"
@@ -55,7 +55,7 @@ def _iso_date(name: str, text: str) -> datetime.timedelta | None:
     except ValueError:
         day = None
     if found is None or day is None:
-        raise ValueError(f"column {name!r}: {text!r} is no ISO date such as 2024-02-13 or 2024-02-13T10:30:00")
+        raise ValueError(f"column {name!r}: {text!r} is not an ISO date such as 2024-02-13 or 2024-02-13T10:30:00")
     hour, minute, second, fraction, sign, ahead, beyond = found.groups()[3:]
     zone = (60 * int(ahead or 0) + int(beyond or 0)) * (-1 if sign == "-" else 1)
     whole = datetime.timedelta(hours=int(hour or 0), minutes=int(minute or 0) - zone, seconds=int(second or 0))
@@ -63,14 +63,14 @@ def _iso_date(name: str, text: str) -> datetime.timedelta | None:
 
 
 def _date_part(name: str, value: float | str | datetime.date | None, unit: str, part: str) -> float | str | None:
-    """The year, the month or the weekday of a date."""
+    """Year, month or weekday of a date."""
     number = _date(name, value, "finite", unit)
     if number is None:
         return None
     day = math.floor(number / {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400000, "us": 86400000000}[unit])
     if part == "weekday":
         return ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[(day + 3) % 7]
-    century = (4 * (day + 719468) + 3) // 146097  # years begin in March, so that the leap day is the last day of a year
+    century = (4 * (day + 719468) + 3) // 146097  # years start in March, so that the leap day is the last day of a year
     rest = day + 719468 - 146097 * century // 4
     year = (4 * rest + 3) // 1461
     month = (5 * (rest - 1461 * year // 4) + 2) // 153
@@ -80,7 +80,7 @@ def _date_part(name: str, value: float | str | datetime.date | None, unit: str, 
 
 
 def _level(name: str, value: object, levels: dict, unseen: str) -> str | None:
-    """The text of a level; None where it was not there in training, unless that is an error."""
+    """Text of a level; None if it did not occur in training, unless that is an error."""
     if value is None or value != value:
         return None
     text = levels.get(value if isinstance(value, (str, int, float)) else str(value))
@@ -90,7 +90,7 @@ def _level(name: str, value: object, levels: dict, unseen: str) -> str | None:
 
 
 def _truth(name: str, value: object, spellings: dict, unseen: str) -> str | None:
-    """The text of a level of a boolean column, in any spelling."""
+    """Text of a level of a boolean column, given in any spelling."""
     if value is None or value != value:
         return None
     text = spellings.get(" ".join(str(value).split()).casefold())
@@ -102,7 +102,7 @@ def _truth(name: str, value: object, spellings: dict, unseen: str) -> str | None
 def _words(
     name: str, value: object, lowercase: bool, ngrams: tuple, stop_words: frozenset, buckets: int | None
 ) -> dict | None:
-    """How often each word, or run of words, stands in a document."""
+    """Number of occurrences of each word or n-gram in a document."""
     if value is None or value != value:
         return None
     if not isinstance(value, str):
@@ -118,7 +118,7 @@ def _words(
 
 
 def _bucket(token: str, buckets: int) -> str:
-    """The bucket of a word: its 32-bit MurmurHash3 without its sign, modulo the number of buckets."""
+    """Hash bucket of a word: its signed 32-bit MurmurHash3 without the sign, modulo the number of buckets."""
     content, mask, code = token.encode("utf-8", "surrogatepass"), 0xFFFFFFFF, 0
     for first in range(0, len(content), 4):
         part = int.from_bytes(content[first : first + 4], "little") * 0xCC9E2D51 & mask

@@ -1,8 +1,8 @@
-"""What exported Python modules compute with: functions whose source is copied, each only where it is needed.
+"""Arithmetic of exported Python modules: functions whose source is copied into a module that needs them.
 
-They know nothing of this library, need the standard library only, and run on Python 3.9: the modules begin with
-`from __future__ import annotations`. Sums go from the left, one by one:
-Python's own `sum` rounds otherwise from version to version.
+They must not depend on this library, only on the standard library, and run on Python 3.9: exported modules begin with
+`from __future__ import annotations`. Sums are taken from left to right, one by one, because the rounding of Python's own
+`sum` depends on the version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ INF = math.inf
 
 
 def _bag(counts: dict | None, scale: dict, is_unit: bool) -> dict:
-    """The amount of each word that has a scale; the vector brought to length 1 where asked."""
+    """Weighted count of each word that has a scale; normalised to length 1 if `is_unit`."""
     counts = counts or {}
     amounts = {word: counts[word] * scale[word] for word in sorted(counts) if word in scale}
     if not is_unit:
@@ -24,7 +24,7 @@ def _bag(counts: dict | None, scale: dict, is_unit: bool) -> dict:
 
 
 def _over_words(bag: dict, rule: str, table: dict, width: int) -> list:
-    """The rows of the words in a bag, added up: times their amounts, as they are, or as steps of an urn."""
+    """Sum of the table rows of the words in a bag: times their amounts, unchanged, or as log rising factorials."""
     total = [0.0] * width
     for word, amount in bag.items():
         for c, number in enumerate(table[word]):
@@ -36,12 +36,12 @@ def _over_words(bag: dict, rule: str, table: dict, width: int) -> list:
 
 
 def _place(value: float | None, cuts: tuple) -> int | None:
-    """How many cuts lie below a number; None where it is missing."""
+    """Number of cut points below a number; None if it is missing."""
     return None if value is None else bisect.bisect_left(cuts, value)
 
 
 def _total(values: list) -> float:
-    """The sum, from the left."""
+    """Sum from left to right."""
     total = 0.0
     for value in values:
         total += value
@@ -49,7 +49,7 @@ def _total(values: list) -> float:
 
 
 def _softmax(scores: list) -> list:
-    """Scores in logarithms as shares."""
+    """Softmax of log scores: probabilities."""
     top = max(scores)
     parts = [math.exp(score - top) for score in scores]
     total = _total(parts)
@@ -57,22 +57,22 @@ def _softmax(scores: list) -> list:
 
 
 def _first_highest(values: list) -> int:
-    """The place of the greatest; of equal ones the first."""
+    """Index of the greatest value; the first of equal ones."""
     return max(range(len(values)), key=values.__getitem__)
 
 
 def _log(value: float) -> float:
-    """The logarithm, of 0 too."""
+    """Logarithm; -inf for 0."""
     return math.log(value) if value > 0 else -INF
 
 
 def _round(value: float) -> float:
-    """The nearest whole number, half to even."""
+    """Nearest integer, half to even."""
     return value if abs(value) >= 2.0**52 else float(round(value))
 
 
 def _log_density(x: float, mean: float, scale: float, degrees: float, constant: float) -> float:
-    """The logarithm of a normal density (infinite degrees) or of a Student t."""
+    """Log density of a normal distribution (infinite degrees of freedom) or of Student's t."""
     gap = x - mean
     z = (x / 2 - mean / 2) / (scale / 2) if math.isinf(gap) else gap / scale
     if abs(z) <= 2.0**500:
@@ -86,7 +86,7 @@ def _log_density(x: float, mean: float, scale: float, degrees: float, constant: 
 
 
 def _log_rising(a: float, x: float) -> float:
-    """log gamma(a + x) - log gamma(a), without cancelling."""
+    """log gamma(a + x) - log gamma(a), without cancellation."""
     if x == 0:
         return 0.0
     if a == 0:
@@ -102,13 +102,13 @@ def _log_rising(a: float, x: float) -> float:
 
 
 def _stirling(x: float) -> float:
-    """What Stirling's formula leaves of log gamma(x), for x of 15 or more."""
+    """Remainder of Stirling's formula for log gamma(x), for x of 15 or more."""
     r = 1 / (x * x)
     return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188)))) / x
 
 
 def _kernels(x: float, classes: tuple) -> list:
-    """For each class the logarithm of its normal bumps (centres, weights, width) at x, about the nearest one."""
+    """Log kernel density of each class (centres, weights, width) at x, computed relative to the nearest kernel."""
     scores = []
     for centre, weight, width in classes:
         distances = [2 * abs(x / (2 * width) - v / (2 * width)) for v in centre]
@@ -124,7 +124,7 @@ def _kernels(x: float, classes: tuple) -> list:
 
 
 def _interval_kernels(x: float, classes: tuple, precision: float) -> list:
-    """For each class the logarithm of its bumps' share of an interval about x, as Weka adds it up."""
+    """Log probability of an interval around x by the kernels of each class, summed like Weka."""
     scores = []
     for centre, weight, width in classes:
         whole, total, visited = _total(weight), 0.0, 0.0
@@ -142,7 +142,7 @@ def _interval_kernels(x: float, classes: tuple, precision: float) -> list:
 
 
 def _matching(x: dict, names: tuple, combinations: tuple, n_levels: tuple, n_classes: int, added: float) -> list:
-    """For each class the weight of the combinations that agree with every known column."""
+    """Weight of the combinations that agree with every known column, per class."""
     free, known = 1, []
     for k, name in enumerate(names):
         if x[name] is None:
@@ -157,7 +157,7 @@ def _matching(x: dict, names: tuple, combinations: tuple, n_levels: tuple, n_cla
 
 
 def _sum(x: dict, terms: tuple) -> float | None:
-    """Columns times their weights, added up; None where one of them is missing, or opposite infinite ones meet."""
+    """Weighted sum of columns; None if one of them is missing or infinite terms of opposite sign meet."""
     if any(x[name] is None for name, _ in terms):
         return None
     total = terms[0][1] * x[terms[0][0]]
@@ -167,7 +167,7 @@ def _sum(x: dict, terms: tuple) -> float | None:
 
 
 def _branch(node: tuple, x: dict) -> int | str:
-    """The branch of a row: by the first test that can tell, else what is done with rows that none can place."""
+    """Branch of a row: by the first test whose value is known, else what the node does with rows that no test can place."""
     if not node:
         return "stop"
     for name, relation, where, *branches in node[0]:
@@ -185,7 +185,7 @@ def _branch(node: tuple, x: dict) -> int | str:
 
 
 def _route(tree: tuple, x: dict) -> int:
-    """The number of the node where a row comes to rest."""
+    """Number of the node in which a row ends."""
     at = 0
     while True:
         branch = _branch(tree[at], x)
@@ -195,7 +195,7 @@ def _route(tree: tuple, x: dict) -> int:
 
 
 def _spread(tree: tuple, x: dict, table: tuple) -> list:
-    """The rows of the nodes where the parts of a row come to rest, by their shares."""
+    """Sum of the table rows of the nodes in which fractions of a row end, times the fractions."""
     total = [0.0] * len(table[0])
     waiting = [(0, 1.0)]
     while waiting:

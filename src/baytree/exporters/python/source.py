@@ -1,7 +1,7 @@
-"""Formulas as Python source: a module of the standard library alone, for Python 3.9 or later.
+"""Export of formulas to Python: a module that imports only the standard library, for Python 3.9 or later.
 
-Every name of the table stands in the source as a literal, so none of them can become code. A vector is a tuple or a list
-with a number for each class; arithmetic on vectors is a comprehension over its vectors, side by side.
+Names of columns, levels and classes occur only as literals, so none of them can become code. A vector is a tuple or list
+with one number per class; arithmetic on vectors is a comprehension over zipped vectors.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from baytree.formula.builder import widths
 from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, Input, spellings
 from baytree.formula.transforms import may_abstain
 
-_MODULES = ("bisect", "datetime", "math", "re")  # what the functions of the runtime may need
+_MODULES = ("bisect", "datetime", "math", "re")  # modules that runtime functions may need
 
 
 def module(formula: Formula) -> str:
-    """A module with `predict(row)` and, for classes, `predict_proba(row)`."""
-    written = PythonExpressions(formula, widths(formula))
-    functions = [*_evaluation(formula, written), "", "", *_faces(formula)]
+    """Python module with `predict(row)` and, for classification, `predict_proba(row)`."""
+    expressions = PythonExpressions(formula, widths(formula))
+    functions = [*_evaluation(formula, expressions), "", "", *_predict_functions(formula)]
     trees = [line for k, nodes in enumerate(formula.trees) for line in _tree(k, nodes, formula)]
-    constants = [*_header(formula), *trees, *written.tables.lines]
+    constants = [*_header(formula), *trees, *expressions.tables.lines]
     readers = [*_columns(formula)]
     helpers = "\n\n".join(needed("\n".join([*readers, *functions])))
     imports = [f"import {name}" for name in _MODULES if re.search(rf"\b{name}\.", "\n".join([helpers, *functions]))]
-    top = [_title(formula), "", "from __future__ import annotations", "", *imports, ""]
-    return "\n".join([*top, *constants, "", "", helpers, "", *readers, "", "", *functions]) + "\n"
+    head = [_title(formula), "", "from __future__ import annotations", "", *imports, ""]
+    return "\n".join([*head, *constants, "", "", helpers, "", *readers, "", "", *functions]) + "\n"
 
 
 def _title(formula: Formula) -> str:
-    """The docstring, a literal like any other, whatever the target is called."""
-    return literal(f"{formula.title} for {formula.target}, exported by baytree; a row is a dict by the names of columns.")
+    """Docstring of the module; a literal like any other, whatever the name of the target."""
+    return literal(f"{formula.title} for {formula.target}, exported by baytree; a row is a dict keyed by column name.")
 
 
 def _header(formula: Formula) -> Iterator[str]:
@@ -45,7 +45,7 @@ def _header(formula: Formula) -> Iterator[str]:
 
 
 def _columns(formula: Formula) -> Iterator[str]:
-    """How each column is read, and the levels that it knows."""
+    """Definition of COLUMNS: how each column is read, and its levels."""
     yield "COLUMNS = {"
     for column in formula.columns:
         if not column.part:
@@ -68,7 +68,7 @@ def _reader(column: Input, unseen: str) -> str:
 
 
 def _level_keys(column: Input) -> Iterator[str]:
-    """Each level as it came and by its text, with the text."""
+    """Each level as given and as text, mapped to its text."""
     for level in column.levels:
         if not isinstance(level, str):
             yield f"{literal(level)}: {literal(str(level))}"
@@ -77,17 +77,17 @@ def _level_keys(column: Input) -> Iterator[str]:
 
 def _evaluation(formula: Formula, written: PythonExpressions) -> Iterator[str]:
     yield "def _evaluate(row: dict) -> tuple:"
-    yield '    """The answers, and the place of the class that is chosen."""'
+    yield '    """Predictions, and the index of the chosen class."""'
     yield "    x = _read(row, COLUMNS)"
     for column in formula.columns:
         if column.part:
             given = literal(column.given)
             read = f"{given}, row.get({given}), {literal(column.unit)}, {literal(column.part)}"
             yield f"    x[{literal(column.name)}] = _date_part({read})"
-    for each in formula.made:
-        terms = zip(each.columns, each.weights, strict=True)
-        told = rows(rows([literal(formula.columns[j].name), literal(weight)]) for j, weight in terms)
-        yield f"    x[{literal(each.name)}] = _sum(x, {told})"
+    for weighted_sum in formula.made:
+        terms = zip(weighted_sum.columns, weighted_sum.weights, strict=True)
+        terms_source = rows(rows([literal(formula.columns[j].name), literal(weight)]) for j, weight in terms)
+        yield f"    x[{literal(weighted_sum.name)}] = _sum(x, {terms_source})"
     for k, step in enumerate(formula.steps):
         note = "" if step.effect_of is None else f"  # what {literal(formula.columns[step.effect_of].name)} adds"
         yield f"    s{k} = {written.value(step.value)}{note}"
@@ -95,24 +95,24 @@ def _evaluation(formula: Formula, written: PythonExpressions) -> Iterator[str]:
     yield f"    return {written.value(formula.answers)}, {choice}"
 
 
-def _faces(formula: Formula) -> Iterator[str]:
+def _predict_functions(formula: Formula) -> Iterator[str]:
     answer = " -> float" if formula.classes is None else "" if may_abstain(formula) else " -> str"
     yield f"def predict(row: dict){answer}:"
     if formula.classes is None:
-        yield from ('    """The expected number of a row."""', "    return _evaluate(row)[0]")
+        yield from ('    """Predicted value of a row."""', "    return _evaluate(row)[0]")
         return
     if may_abstain(formula):
-        yield '    """The class of a row; None where it is not probable enough."""'
+        yield '    """Predicted class of a row; None if its probability is below the minimum."""'
         yield from ("    place = int(_evaluate(row)[1])", "    return None if place < 0 else CLASSES[place]")
     else:
-        yield from ('    """The class of a row."""', "    return CLASSES[int(_evaluate(row)[1])]")
-    yield from ("", "", "def predict_proba(row: dict) -> dict:", '    """The probability of each class, by its name."""')
+        yield from ('    """Predicted class of a row."""', "    return CLASSES[int(_evaluate(row)[1])]")
+    yield from ("", "", "def predict_proba(row: dict) -> dict:", '    """Class probabilities by class name."""')
     answers = "_evaluate(row)[0]" if len(formula.classes) > 1 else "[_evaluate(row)[0]]"
     yield f"    return dict(zip(CLASSES, {answers}))"
 
 
 def _tree(k: int, nodes: tuple[FormulaNode, ...], formula: Formula) -> Iterator[str]:
-    yield f"TREE_{k} = (  # tests in order of preference, the first child, the branch of what none can place; () is a leaf"
+    yield f"TREE_{k} = (  # tests in order of preference, first child, branch of rows that no test can place; () is a leaf"
     for number, node in enumerate(nodes):
         yield f"    {_node(node, formula)},  # node {number}"
     yield ")"

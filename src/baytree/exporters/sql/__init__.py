@@ -1,1 +1,1 @@
-"""Formulas as a query: layers of columns that sqlglot writes in the dialect of a database."""
+"""Export of formulas to SQL: layers of columns that sqlglot writes in the dialect of a database."""

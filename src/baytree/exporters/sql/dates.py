@@ -1,8 +1,8 @@
-"""Dates in SQL: a column of dates, times or ISO texts as a number, and the year, month and weekday of a date.
+"""Dates in SQL: a column of dates, timestamps or ISO texts as a number, and the year, month and weekday of a date.
 
-The type of a column is not known where a query is written, and databases convert dates in their own ways. So each dialect
-only turns the column into an ISO text; the number is computed from the digits of that text by the same arithmetic
-everywhere. Years begin in March here, so that the leap day is the last day of a year.
+The type of a column is not known when a query is written, and databases convert dates differently. So each dialect only
+converts the column to an ISO text; the number is computed from the digits of that text by the same arithmetic everywhere.
+Years start in March internally, so that the leap day is the last day of a year.
 """
 
 from __future__ import annotations
@@ -22,13 +22,18 @@ _DATE, _TIME = "9999-99-99", "9999-99-99 99:99"
 
 _BODIES = (_DATE, _TIME, f"{_TIME}:99", *(f"{_TIME}:99.{'9' * n}" for n in range(1, 10)))
 
-_ZONES = {1: ("Z",), 6: ("+99:99", "-99:99"), 5: ("+9999", "-9999"), 3: ("+99", "-99")}  # by their length
+_ZONES = {
+    1: ("Z",),
+    6: ("+99:99", "-99:99"),
+    5: ("+9999", "-9999"),
+    3: ("+99", "-99"),
+}  # shapes of time zones by their length
 
 _EPOCH = 719_468.0  # days from 0000-03-01 to 1970-01-01
 
 
 def microseconds(kept: ColumnCache, name: str, dialect: str) -> Term:
-    """Microseconds since 1970-01-01; NULL where the value is missing or no date."""
+    """Microseconds since 1970-01-01; NULL if the value is missing or not a date."""
     text, layer = kept.keep_text(Term(_text(name, dialect), 0))
     shape = text
     for digit in "012345678":
@@ -53,19 +58,19 @@ def microseconds(kept: ColumnCache, name: str, dialect: str) -> Term:
 
 
 def is_given(name: str, dialect: str) -> exp.Expression:
-    """1 where a column of dates has a value, 0 where it is NULL or a blank text."""
+    """1 where a date column has a value, 0 where it is NULL or a blank text."""
     blank = exp.EQ(this=_text(name, dialect), expression=exp.Literal.string(""))
     missing = terms.any_of([terms.is_null(terms.name(name)), blank])
     return exp.Case(ifs=[exp.If(this=missing, true=exp.Literal.number(0))], default=exp.Literal.number(1))
 
 
 def in_unit(kept: ColumnCache, time: Term, unit: str) -> Term:
-    """Microseconds in the unit of a column."""
+    """Microseconds converted to the unit of a column."""
     return time if unit == "us" else terms.divided(time, kept.number(PER_UNIT[unit]))
 
 
 def part(kept: ColumnCache, time: Term, which: str) -> Term:
-    """The year, the month, or the weekday (0 is Monday) of microseconds since 1970-01-01."""
+    """Year, month, or weekday (0 is Monday) of microseconds since 1970-01-01."""
 
     def floored(above: Term, below: float) -> Term:
         return kept.keep(_floored(kept, above, below))
@@ -79,30 +84,30 @@ def part(kept: ColumnCache, time: Term, which: str) -> Term:
         return terms.subtracted(monday, terms.multiplied([kept.number(7.0), floored(monday, 7.0)]))
     day = kept.keep(affine(1.0, day, _EPOCH))
     century = floored(affine(4.0, day, 3.0), 146_097.0)
-    of_century = kept.keep(terms.subtracted(day, floored(affine(146_097.0, century, 0.0), 4.0)))
-    year = floored(affine(4.0, of_century, 3.0), 1_461.0)
-    of_year = terms.subtracted(of_century, floored(affine(1_461.0, year, 0.0), 4.0))
-    month = floored(affine(5.0, of_year, 2.0), 153.0)  # 0 is March
-    is_next = terms.compared(month, ">=", kept.number(10.0))
+    day_of_century = kept.keep(terms.subtracted(day, floored(affine(146_097.0, century, 0.0), 4.0)))
+    year = floored(affine(4.0, day_of_century, 3.0), 1_461.0)
+    day_of_year = terms.subtracted(day_of_century, floored(affine(1_461.0, year, 0.0), 4.0))
+    month = floored(affine(5.0, day_of_year, 2.0), 153.0)  # 0 is March
+    is_january_or_february = terms.compared(month, ">=", kept.number(10.0))
     if which == "month":
-        return terms.case([(is_next, affine(1.0, month, -9.0))], affine(1.0, month, 3.0))
-    whole = terms.added([affine(100.0, century, 0.0), year])
-    return terms.case([(is_next, terms.added([whole, kept.number(1.0)]))], whole)
+        return terms.case([(is_january_or_february, affine(1.0, month, -9.0))], affine(1.0, month, 3.0))
+    full_year = terms.added([affine(100.0, century, 0.0), year])
+    return terms.case([(is_january_or_february, terms.added([full_year, kept.number(1.0)]))], full_year)
 
 
-# --- the text of a date -------------------------------------------------------------------------------------------------
+# --- text of a date -----------------------------------------------------------------------------------------------------
 
 
 def _text(name: str, dialect: str) -> exp.Expression:
-    """A date, a time or a text as ISO text, with a blank between date and time."""
+    """Date, timestamp or text as ISO text with a space between date and time."""
     column = terms.name(name)
-    if dialect == "postgres":  # a cast would follow the setting DateStyle
+    if dialect == "postgres":  # a cast would depend on the setting DateStyle
         json = exp.Cast(this=exp.Anonymous(this="TO_JSONB", expressions=[column]), to=exp.DataType.build("text"))
         text: exp.Expression = exp.Trim(this=json, expression=exp.Literal.string('"'), position="BOTH")
     elif dialect == "tsql":
         to = exp.DataType.build("nvarchar(40)", dialect="tsql")
         text = exp.Convert(this=to, expression=column, style=exp.Literal.number(126))
-    elif dialect == "snowflake":  # a cast would follow the setting TIMESTAMP_OUTPUT_FORMAT
+    elif dialect == "snowflake":  # a cast would depend on the setting TIMESTAMP_OUTPUT_FORMAT
         time = exp.Cast(this=column, to=exp.DataType.build("timestampntz"))
         text = exp.Anonymous(this="TO_VARCHAR", expressions=[time, exp.Literal.string('YYYY-MM-DD"T"HH24:MI:SS.FF6')])
     else:
@@ -120,7 +125,7 @@ def _substring(text: exp.Expression, start: int | exp.Expression, length: int | 
 
 
 def _zone_length(shape: exp.Expression) -> exp.Expression:
-    """How many characters the time zone has, 0 without one."""
+    """Number of characters of the time zone, 0 if there is none."""
     ifs = []
     for length, zones in _ZONES.items():
         ends = [exp.Like(this=shape, expression=exp.Literal.string(f"%:%{zone}")) for zone in zones]
@@ -129,7 +134,7 @@ def _zone_length(shape: exp.Expression) -> exp.Expression:
 
 
 def _digits(kept: ColumnCache, text: exp.Expression, size: Term, least: int, start: int, length: int) -> Term:
-    """The number at a place of the text; 0 where the text, without its zone, is shorter than `least`."""
+    """Number at a position of the text; 0 where the text, without its time zone, is shorter than `least`."""
     return _if_longer(kept, size, least, _number(_substring(text, start, length)))
 
 
@@ -143,18 +148,18 @@ def _number(digits: exp.Expression) -> exp.Expression:
     return exp.Cast(this=digits, to=exp.DataType.build("double"))
 
 
-# --- its number ---------------------------------------------------------------------------------------------------------
+# --- number of a date ---------------------------------------------------------------------------------------------------
 
 
 def _time(kept: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
-    """Microseconds since midnight, in UTC where there is a zone."""
+    """Microseconds since midnight, in UTC if there is a time zone."""
     hour, minute, second = (_digits(kept, text, size, *place) for place in ((16, 12, 2), (16, 15, 2), (19, 18, 2)))
     seconds = _weighed(kept, [(3.6e9, hour), (6e7, minute), (1e6, second), (-6e7, _zone_minutes(kept, text, size, zone))])
     return terms.added([seconds, _fraction(kept, text, size)])
 
 
 def _fraction(kept: ColumnCache, text: exp.Expression, size: Term) -> Term:
-    """Microseconds of a second; further digits are cut off."""
+    """Microseconds within a second; further digits are truncated."""
     n_digits = exp.Paren(this=exp.Sub(this=size.sql, expression=exp.Literal.number(20)))
     is_long = exp.GT(this=size.sql, expression=exp.Literal.number(26))
     length = exp.Case(ifs=[exp.If(this=is_long, true=exp.Literal.number(6))], default=n_digits)
@@ -185,18 +190,22 @@ def _zone_minutes(kept: ColumnCache, text: exp.Expression, size: Term, zone: Ter
 
 
 def _days(kept: ColumnCache, year: Term, month: Term, day: Term) -> Term:
-    """Microseconds from 1970-01-01 to the beginning of a day."""
+    """Microseconds from 1970-01-01 to the start of a day."""
     is_before = terms.compared(month, "<=", kept.number(2.0))
-    of_march = kept.keep(terms.case([(is_before, terms.subtracted(year, kept.number(1.0)))], year))
-    past = terms.case([(is_before, terms.added([month, kept.number(9.0)]))], terms.subtracted(month, kept.number(3.0)))
-    in_months = _floored(kept, terms.added([terms.multiplied([kept.number(153.0), past]), kept.number(2.0)]), 5.0)
-    leap_days = [(sign, _floored(kept, of_march, n)) for sign, n in ((1.0, 4.0), (-1.0, 100.0), (1.0, 400.0))]
-    total = _weighed(kept, [(365.0, of_march), *leap_days, (1.0, in_months), (1.0, day)])
+    year_from_march = kept.keep(terms.case([(is_before, terms.subtracted(year, kept.number(1.0)))], year))
+    months_since_march = terms.case(
+        [(is_before, terms.added([month, kept.number(9.0)]))], terms.subtracted(month, kept.number(3.0))
+    )
+    days_before_month = _floored(
+        kept, terms.added([terms.multiplied([kept.number(153.0), months_since_march]), kept.number(2.0)]), 5.0
+    )
+    leap_days = [(sign, _floored(kept, year_from_march, n)) for sign, n in ((1.0, 4.0), (-1.0, 100.0), (1.0, 400.0))]
+    total = _weighed(kept, [(365.0, year_from_march), *leap_days, (1.0, days_before_month), (1.0, day)])
     return terms.multiplied([terms.subtracted(total, kept.number(_EPOCH + 1)), kept.number(DAY)])
 
 
 def _is_date(kept: ColumnCache, year: Term, month: Term, day: Term) -> Term:
-    """Whether there is such a day."""
+    """Condition that the day exists."""
 
     def divides(n: float) -> exp.Expression:
         return terms.compared(terms.multiplied([kept.number(n), _floored(kept, year, n)]), "==", year).sql

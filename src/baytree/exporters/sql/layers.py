@@ -1,7 +1,7 @@
-"""Formulas as layers of columns: what a layer computes reads only the layers before it, so that nothing is computed twice.
+"""Formulas as layers of SQL columns: a layer reads only the layers before it, so that nothing is computed twice.
 
-Databases have neither vectors nor infinite numbers that all of them agree on: a vector is a column for each class, and
-−∞ is a number far below every score.
+Databases have no vectors, and do not agree on infinite numbers: a vector is a column per class, and −∞ is a number far below
+every score.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from baytree.formula.transforms import deduplicate_leaves, records
 
 
 class Computed(NamedTuple):
-    """A column that a layer adds."""
+    """Column that a layer adds."""
 
     name: str
     value: exp.Expression
@@ -72,19 +72,19 @@ class Layers:
         self._n_named = 0
 
     def run(self, wanted: Sequence[int]) -> None:
-        """Computes these steps."""
+        """Compute these steps and those that the predictions need."""
         n_read = Counter(record.step for record in records(self.formula) if isinstance(record, Named))
         for k in sorted({*required_steps(self.formula), *wanted}):
             value = self.vector(self.formula.steps[k].value)
             is_term = self.formula.steps[k].effect_of is not None and n_read[k] == 1 and k not in wanted
-            self._steps[k] = value if is_term else self._kept_vector(value)  # a term of one sum needs no column
+            self._steps[k] = value if is_term else self._kept_vector(value)  # a term of a single sum needs no column
 
     def step(self, k: int) -> list[Term]:
-        """The columns of a step."""
+        """Columns of a step."""
         return self._steps[k]
 
     def keep(self, term: Term) -> Term:
-        """The name of a column that holds a value; equal values are held once."""
+        """Column that holds a value; equal values share one column."""
         if isinstance(term.sql, (exp.Column, exp.Literal)):
             return term
         key = term.sql.sql(copy=False)
@@ -98,11 +98,11 @@ class Layers:
         return self._kept[key]
 
     def keep_text(self, term: Term) -> Term:
-        """The name of a column that holds a text; in MariaDB, whose layers hold numbers only, the text itself."""
+        """Column that holds a text; for MariaDB, whose layers hold only numbers, the text itself."""
         return term if self.dialect == "mysql" else self.keep(term)
 
     def column(self, j: int) -> Term:
-        """A column of the table as a double, or as the code of its level; NULL where it is missing."""
+        """Column of the table as a double, or as the code of its level; NULL if it is missing."""
         if j not in self._columns:
             self._columns[j] = self.keep(self._read_column(j) if j < len(self.formula.columns) else self._sum(j))
         return self._columns[j]
@@ -115,42 +115,42 @@ class Layers:
         return dates.part(self, time, column.part) if column.part else dates.in_unit(self, time, column.unit)
 
     def _sum(self, j: int) -> Term:
-        """A sum of columns; NULL where one of them is, or opposite infinite numbers meet."""
-        made = self.formula.made[j - len(self.formula.columns)]
-        parts = zip(made.columns, made.weights, strict=True)
+        """Weighted sum of columns; NULL if one of them is missing or infinite terms of opposite sign meet."""
+        weighted_sum = self.formula.made[j - len(self.formula.columns)]
+        parts = zip(weighted_sum.columns, weighted_sum.weights, strict=True)
         products = [terms.multiplied([self.number(weight), self.column(k)]) for k, weight in parts]
         return terms.unless_nan(terms.added_in_order(products, self.keep), self.dialect)
 
     def refused(self) -> list[exp.Expression]:
-        """Conditions under which a row is refused, as `predict` refuses it."""
-        found: list[exp.Expression] = []
+        """Conditions under which a row is refused, as `predict` would refuse it."""
+        conditions: list[exp.Expression] = []
         for j, column in enumerate(self.formula.columns):
             if column.unit is not None:
                 if all(other.given != column.given for other in self.formula.columns[:j]):
-                    found.append(self._given_but_null(dates.is_given(column.given, self.dialect), j))
+                    conditions.append(self._given_but_null(dates.is_given(column.given, self.dialect), j))
                 continue
             if column.kind is Kind.NUMERIC and column.domain != "any":
                 size = exp.Abs(this=self.column(j).sql)
-                found.append(exp.GT(this=size, expression=terms.literal(1.7976931348623157e308, self.dialect)))
+                conditions.append(exp.GT(this=size, expression=terms.literal(1.7976931348623157e308, self.dialect)))
             if column.kind is Kind.NUMERIC and column.domain == "count":
-                found.append(exp.LT(this=self.column(j).sql, expression=terms.literal(0.0, self.dialect)))
+                conditions.append(exp.LT(this=self.column(j).sql, expression=terms.literal(0.0, self.dialect)))
             if column.kind is not Kind.NUMERIC and self.formula.unseen == "error":
                 given = exp.Case(
                     ifs=[exp.If(this=terms.is_null(terms.name(column.name)), true=exp.Literal.number(0))],
                     default=exp.Literal.number(1),
                 )
-                found.append(self._given_but_null(given, j))
-        return found
+                conditions.append(self._given_but_null(given, j))
+        return conditions
 
     def _given_but_null(self, given: exp.Expression, j: int) -> exp.Expression:
-        """Whether `given` is 1 and column j has no value all the same."""
+        """Condition that `given` is 1 although column j has no value."""
         is_given = exp.EQ(this=self.keep(Term(given, 0)).sql, expression=exp.Literal.number(1))
         return exp.And(this=is_given, expression=terms.is_null(self.column(j).sql))
 
-    # --- values: a term for each class, or one ------------------------------------------------------------------------
+    # --- values: one term per class, or one ---------------------------------------------------------------------------
 
     def vector(self, expression: Expression) -> list[Term]:
-        """The terms of a value."""
+        """Terms of a value."""
         wide = width(expression, self.widths)
         match expression:
             case Named(step):
@@ -169,7 +169,7 @@ class Layers:
         return [self.element(expression, k) for k in range(wide)]
 
     def element(self, expression: Expression, k: int) -> Term:
-        """Element k of a value; of a number the number."""
+        """Element `k` of a value; a number is the same for every k."""
         match expression:
             case Constant(values):
                 return self.number(values[k % len(values)])
@@ -191,18 +191,18 @@ class Layers:
         return self._looked_up(expression, k)
 
     def number(self, value: float) -> Term:
-        """A literal."""
+        """Literal; ±∞ becomes ±`FAR_BELOW`."""
         return Term(terms.literal(max(min(value, -FAR_BELOW), FAR_BELOW) if value - value else value, self.dialect), 0)
 
     def _looked_up(self, expression: Expression, k: int) -> Term:
         match expression:
             case Lookup(column, table, missing, cuts):
-                k %= len(missing)  # one number stands for every class
+                k %= len(missing)  # a single number holds for every class
                 return self._table_of(column, [row[k] for row in table], missing[k], cuts)
             case Pick(of, table):
-                place = self.keep(self.element(of, 0))
+                index = self.keep(self.element(of, 0))
                 values = [row[k % len(row)] for row in table]
-                return listed(place, values, self) if self.dialect == "duckdb" else picked(place, values, self)
+                return listed(index, values, self) if self.dialect == "duckdb" else picked(index, values, self)
             case Route(tree):
                 nodes = self.formula.trees[tree]
                 return routed(nodes, self.places.get(tree, range(len(nodes))), self._read())

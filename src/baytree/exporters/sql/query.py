@@ -1,4 +1,8 @@
-"""Formulas as a query: the columns of a table as they are, then `prediction` and `P(class)` of each class."""
+"""Export of formulas to SQL: a SELECT of the table's columns, then `prediction` and `P(class)` of each class.
+
+The formula becomes layers of columns (`layers`); each dialect nests or joins them in the way that its database computes
+every column only once (`SOURCES`).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ from baytree.formula import Formula
 
 try:
     from sqlglot import exp
-except ModuleNotFoundError as error:  # an extra
+except ModuleNotFoundError as error:  # optional dependency
     raise ModuleNotFoundError("SQL is written by sqlglot; pip install 'baytree[export]'", name="sqlglot") from error
 
-LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8, characters
+LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8 in PostgreSQL, characters in MySQL
 
 MOST_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
 
@@ -28,12 +32,13 @@ MOST_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
 def query(
     formula: Formula, dialect: str = "duckdb", table: str = "t", view: str | None = None, effects: bool = False
 ) -> str:
-    """One SELECT that can stand as a subquery, or a view of it.
+    """One SELECT that can be used as a subquery, or a CREATE VIEW of it.
 
-    A row that `predict` would refuse (an infinite number, a negative count, with `unseen="error"` a new level) has NULL as
-    its answers. `effects` adds what each column adds to the score of each class, as `effect(column, class)`.
+    For a row that `predict` would refuse (an infinite number, a negative count, with `unseen="error"` a new level), the
+    predictions are NULL. `effects` adds the contribution of each column to the score of each class, as
+    `effect(column, class)`. Raises ValueError for a model that the dialect cannot represent.
     """
-    _refuse(formula, dialect)
+    _check_supported(formula, dialect)
     layers = Layers(formula, dialect)
     formula = layers.formula
     wanted = [k for k, step in enumerate(formula.steps) if step.effect_of is not None] if effects else []
@@ -44,46 +49,47 @@ def query(
     widest = sum(map(len, layers.layers)) + len(shown)
     if widest > limit:
         raise ValueError(
-            f"SQL: this model needs {widest:,} columns at once, and {dialect} holds {limit:,}; export to Python or C"
+            f"SQL: this model needs {widest:,} columns in one query, and {dialect} supports {limit:,}; export to Python or C"
         )
     if len(layers.layers) > (deepest := MOST_LAYERS.get(dialect, 10_000)):
         raise ValueError(
-            f"SQL: this model needs {len(layers.layers)} steps one after the other, and {dialect} joins {deepest} at once; "
+            f"SQL: this model needs {len(layers.layers)} nested steps, and {dialect} joins at most {deepest}; "
             "export to Python or C"
         )
-    selected = SOURCES[dialect](table, layers.layers, _short(shown, dialect), dialect)
+    selected = SOURCES[dialect](table, layers.layers, _shortened(shown, dialect), dialect)
     return selected if view is None else f"CREATE VIEW {_quoted(view, dialect)} AS {selected}"
 
 
-def _refuse(formula: Formula, dialect: str) -> None:
+def _check_supported(formula: Formula, dialect: str) -> None:
     if dialect not in SOURCES:
-        raise ValueError(f"dialect={dialect!r}: no such dialect; there is {', '.join(map(repr, SOURCES))}")
+        raise ValueError(f"dialect={dialect!r} is not a supported dialect; choose one of {', '.join(map(repr, SOURCES))}")
     for column in formula.columns:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text: SQL does not cut texts into words; export to Python or JavaScript"
+                f"column {column.name!r} is text: SQL cannot split text into words; export to Python or JavaScript"
             )
         if column.unit == "clock":
             raise ValueError(
-                f"column {column.name!r} holds times of day, which SQL does not read; declare it numeric, in seconds since "
-                "midnight, or export to Python or JavaScript"
+                f"column {column.name!r} contains times of day, which SQL exports do not support; declare it numeric, in "
+                "seconds since midnight, or export to Python or JavaScript"
             )
         if column.unit is not None and column.unit not in PER_UNIT:
             raise ValueError(
-                f"column {column.name!r}: dates in units of {column.unit!r} have no number in SQL; train with dates of days"
+                f"column {column.name!r}: dates in units of {column.unit!r} are not supported in SQL exports; fit with "
+                "dates in days"
             )
 
 
 def _answers(formula: Formula, layers: Layers, dialect: str) -> list[Computed]:
     values = layers.vector(formula.answers)
-    kept = [layers.keep(value).sql for value in values]
+    columns = [layers.keep(value).sql for value in values]
     if formula.choice is None:
-        return _unless_refused([Computed("prediction", kept[0])], layers)
-    place = layers.keep(layers.element(formula.choice, 0)).sql
+        return _unless_refused([Computed("prediction", columns[0])], layers)
+    index = layers.keep(layers.element(formula.choice, 0)).sql
     classes = formula.classes or ()
     ifs = [exp.If(this=exp.Literal.number(k), true=terms.text(name, dialect)) for k, name in enumerate(classes)]
-    named = [Computed(f"P({name})", value) for name, value in zip(classes, kept, strict=True)]
-    return _unless_refused([Computed("prediction", exp.Case(this=place, ifs=ifs)), *named], layers)
+    probabilities = [Computed(f"P({name})", value) for name, value in zip(classes, columns, strict=True)]
+    return _unless_refused([Computed("prediction", exp.Case(this=index, ifs=ifs)), *probabilities], layers)
 
 
 def _unless_refused(answers: list[Computed], layers: Layers) -> list[Computed]:
@@ -91,8 +97,8 @@ def _unless_refused(answers: list[Computed], layers: Layers) -> list[Computed]:
     if not conditions:
         return answers
     refused = exp.or_(*(exp.Paren(this=condition) for condition in conditions))
-    nothing = exp.Null()
-    return [Computed(n, exp.Case(ifs=[exp.If(this=refused, true=nothing)], default=v)) for n, v in answers]
+    null = exp.Null()
+    return [Computed(n, exp.Case(ifs=[exp.If(this=refused, true=null)], default=v)) for n, v in answers]
 
 
 def _effects(formula: Formula, layers: Layers, wanted: list[int]) -> Iterator[Computed]:
@@ -104,28 +110,28 @@ def _effects(formula: Formula, layers: Layers, wanted: list[int]) -> Iterator[Co
             yield Computed(f"effect({column}, {name})" if name else f"effect({column})", value.sql)
 
 
-def _short(computed: list[Computed], dialect: str) -> list[Computed]:
-    """Names that the database can hold, each once."""
-    limit, seen, found = LONGEST_NAME.get(dialect, 10**6), set(), []
+def _shortened(computed: list[Computed], dialect: str) -> list[Computed]:
+    """Computed columns under unique names that are short enough for the database."""
+    limit, names_used, renamed = LONGEST_NAME.get(dialect, 10**6), set(), []
     for name, value in computed:
         short, n = _cut(name, limit), 1
-        while short.lower() in seen:
+        while short.lower() in names_used:
             n += 1
             short = f"{_cut(name, limit - 8)}~{n}"
-        seen.add(short.lower())
-        found.append(Computed(short, value))
-    return found
+        names_used.add(short.lower())
+        renamed.append(Computed(short, value))
+    return renamed
 
 
 def _cut(name: str, limit: int) -> str:
     return name.encode()[:limit].decode(errors="ignore") if len(name.encode()) > limit else name
 
 
-# --- where the layers stand ---------------------------------------------------------------------------------------------
+# --- how each dialect combines the layers ------------------------------------------------------------------------------
 
 
 def _nested(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """Subqueries in subqueries; the columns of the layers are left out by name in the end."""
+    """Nested subqueries; the columns of the layers are excluded by name at the end."""
     inner = _source(table, dialect)
     for k, layer in enumerate(layers):
         inner = f"(SELECT *, {_listed(layer, dialect)} FROM {inner}) AS layer_{k}"
@@ -136,7 +142,7 @@ def _nested(table: str, layers: list[list[Computed]], shown: list[Computed], dia
 
 
 def _whole_rows(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """Subqueries that hand on the row as one value; without OFFSET a column would be computed wherever it is read."""
+    """Subqueries that pass the row on as one value; without OFFSET, PostgreSQL would recompute a column at each use."""
     rows, inner = _quoted(terms.ROWS, dialect), _source(table, dialect)
     for k, layer in enumerate(layers):
         carried = "*" if k else f"{rows} AS {_quoted('baytree_row', dialect)}"
@@ -146,7 +152,7 @@ def _whole_rows(table: str, layers: list[list[Computed]], shown: list[Computed],
 
 
 def _lateral(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """A row of computed columns beside each row."""
+    """Lateral join: computed columns beside each row."""
     word = "CROSS APPLY" if dialect == "tsql" else "CROSS JOIN LATERAL"
     named = (f"{word} (SELECT {_listed(layer, dialect)}) AS layer_{k}" for k, layer in enumerate(layers))
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
@@ -154,25 +160,25 @@ def _lateral(table: str, layers: list[list[Computed]], shown: list[Computed], di
 
 
 def _as_json(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """SQLite joins tables and functions that give tables: the answers of a row are made as JSON, which one of them reads."""
-    named = []
+    """SQLite can join table-valued functions: the predictions of a row are written as JSON, which JSON_EACH reads."""
+    layer_tables = []
     for k, layer in enumerate(layers):
         before = ("*, ", f" FROM layer_{k - 1}") if k else ("", "")
-        named.append(f"layer_{k} AS MATERIALIZED (SELECT {before[0]}{_listed(layer, dialect)}{before[1]})")
+        layer_tables.append(f"layer_{k} AS MATERIALIZED (SELECT {before[0]}{_listed(layer, dialect)}{before[1]})")
     values = ", ".join(computed.value.sql(dialect, copy=False) for computed in shown)
-    made = f"SELECT JSON_ARRAY({values})"
-    if named:
-        made = f"WITH {', '.join(named)} {made} FROM layer_{len(named) - 1}"
-    read = [f"JSON_EXTRACT(answers.value, '$[{k}]') AS {_quoted(c.name, dialect)}" for k, c in enumerate(shown)]
+    json_array = f"SELECT JSON_ARRAY({values})"
+    if layer_tables:
+        json_array = f"WITH {', '.join(layer_tables)} {json_array} FROM layer_{len(layer_tables) - 1}"
+    columns = [f"JSON_EXTRACT(answers.value, '$[{k}]') AS {_quoted(c.name, dialect)}" for k, c in enumerate(shown)]
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
-    return f"SELECT {rows}.*, {', '.join(read)} FROM {source} CROSS JOIN JSON_EACH(JSON_ARRAY(({made}))) AS answers"
+    return f"SELECT {rows}.*, {', '.join(columns)} FROM {source} CROSS JOIN JSON_EACH(JSON_ARRAY(({json_array}))) AS answers"
 
 
 def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """MariaDB has no lateral tables but those that are read from JSON, which keeps doubles to the last bit.
+    """Layers as JSON tables: MariaDB has no other lateral tables, and JSON keeps doubles exactly.
 
-    An element of an array is found from its beginning each time, so arrays are short. The order of tables is given, since
-    trying all orders would take longer than everything else.
+    Reading an element scans its array from the start, so arrays are short. The join order is fixed, because the optimiser
+    would take longer to try all orders than the query takes.
     """
     named = []
     for k, layer in enumerate(_narrow(layers, MOST_LAYERS[dialect])):
@@ -184,7 +190,7 @@ def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed]
 
 
 def _narrow(layers: list[list[Computed]], most: int) -> list[list[Computed]]:
-    """The layers in parts of few columns, as few as `most` parts in all allow."""
+    """Split the layers into parts of few columns, as few as a maximum of `most` parts allows."""
     width = NARROW
     while sum(-(-len(layer) // width) for layer in layers) > most:
         width += NARROW
@@ -217,10 +223,10 @@ def _listed(computed: list[Computed], dialect: str) -> str:
 
 
 def _source(table: str, dialect: str) -> str:
-    """The table under the name that layers read it by; plain words with dots between them are a schema and its table."""
+    """Table under the alias that layers read; plain words separated by dots are a schema and its table."""
     parts = table.split(".")
-    named = parts if all(re.fullmatch(r"\w+", part) for part in parts) else [table]
-    return f"{'.'.join(_quoted(part, dialect) for part in named)} AS {_quoted(terms.ROWS, dialect)}"
+    identifiers = parts if all(re.fullmatch(r"\w+", part) for part in parts) else [table]
+    return f"{'.'.join(_quoted(part, dialect) for part in identifiers)} AS {_quoted(terms.ROWS, dialect)}"
 
 
 def _quoted(name: str, dialect: str) -> str:

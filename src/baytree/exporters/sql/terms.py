@@ -1,6 +1,6 @@
-"""Terms of SQL: sqlglot's expressions, each with the layer that it can stand in; arithmetic is put in parentheses.
+"""SQL terms: sqlglot expressions with the first layer in which they can be computed; arithmetic is parenthesised.
 
-Expressions are printed, never changed, so one may stand in several others without a copy.
+Expressions are only printed, never modified, so one expression may occur in several others without a copy.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from sqlglot import exp
 from baytree.data.schema.column import Kind
 from baytree.formula.inputs import Input, spellings
 
-ROWS = "baytree_rows"  # what the table is called in a query
+ROWS = "baytree_rows"  # alias of the table in a query
 
 WIDEST = 50  # arguments of a function
 
-FAR_BELOW = -1e305  # stands for −∞; scores that can be are above −1e304
+FAR_BELOW = -1e305  # stands for −∞; actual scores are above −1e304
 
 _WITH_NAN = ("duckdb", "postgres", "spark", "bigquery", "snowflake")
 
@@ -25,39 +25,39 @@ _RELATIONS = {"<": exp.LT, "<=": exp.LTE, "==": exp.EQ, ">": exp.GT, ">=": exp.G
 
 
 class Term(NamedTuple):
-    """An expression, and the first layer that has all it reads."""
+    """Expression, and the first layer in which everything that it reads is available."""
 
     sql: exp.Expression
     layer: int
 
 
 class ColumnCache(Protocol):
-    """What holds values as columns of a layer, so that nothing is computed twice."""
+    """Stores values as columns of a layer, so that nothing is computed twice."""
 
     def keep(self, term: Term) -> Term:
-        """The name of a column that holds a value."""
+        """Column that holds a value."""
 
     def keep_text(self, term: Term) -> Term:
-        """The name of a column that holds a text; the text itself where layers hold numbers only."""
+        """Column that holds a text; the text itself if layers can hold only numbers."""
 
     def number(self, value: float) -> Term:
-        """A literal."""
+        """Literal."""
 
 
 def all_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
-    """Whether all conditions hold."""
-    joined: Any = exp.and_(*conditions, copy=False)  # what sqlglot's own types say is narrower than what it takes
+    """Conjunction of all conditions."""
+    joined: Any = exp.and_(*conditions, copy=False)  # sqlglot's annotations are narrower than what it accepts
     return joined
 
 
 def any_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
-    """Whether one of the conditions holds."""
+    """Disjunction of the conditions."""
     joined: Any = exp.or_(*conditions, copy=False)
     return joined
 
 
 def literal(value: float, dialect: str) -> exp.Expression:
-    """A double: databases take plain decimals for exact ones, which are slow and overflow."""
+    """Double literal: plain decimals are exact numerics in databases, which are slow and overflow."""
     text = repr(abs(float(value)))
     number = exp.Literal.number(text if "e" in text else f"{text}e0")
     if dialect == "postgres":
@@ -66,7 +66,7 @@ def literal(value: float, dialect: str) -> exp.Expression:
 
 
 def value_of(sql: exp.Expression) -> float | None:
-    """The number of a literal, None of anything else."""
+    """Number of a literal; None for any other expression."""
     if isinstance(sql, exp.Cast) and isinstance(sql.this, exp.Literal):
         return float(sql.this.this)
     if isinstance(sql, exp.Literal) and not sql.is_string:
@@ -75,7 +75,7 @@ def value_of(sql: exp.Expression) -> float | None:
 
 
 def text(value: str, dialect: str) -> exp.Expression:
-    """A text; in MySQL, where a setting decides what a backslash means, as bytes unless it is plain."""
+    """Text literal; in MySQL, where a setting decides what a backslash means, a non-plain text is written as bytes."""
     if dialect == "mysql" and not (value.isascii() and value.replace(" ", "").replace("_", "").replace("-", "").isalnum()):
         content = exp.HexString(this=value.encode("utf-8", "surrogatepass").hex(), is_integer=False)
         return exp.Cast(this=content, to=_utf8())
@@ -87,17 +87,17 @@ def _utf8() -> exp.DataType:
 
 
 def name(column: str) -> exp.Column:
-    """A column of the table."""
+    """Column of the table."""
     return exp.column(exp.to_identifier(column, quoted=True), table=exp.to_identifier(ROWS, quoted=True))
 
 
 def raw(column: Input, dialect: str) -> exp.Expression:
-    """A column of the table as a double, or as the code of its level; NULL where it is missing or was never seen."""
+    """Column of the table as a double, or as the code of its level; NULL if it is missing or did not occur in training."""
     if column.kind is Kind.NUMERIC:
         number = exp.Cast(this=name(column.name), to=exp.DataType.build("double"))
         return unless_nan(Term(number, 0), dialect).sql
     compared = _small(name(column.name), dialect) if column.is_boolean else name(column.name)
-    if dialect == "mysql":  # whose texts are equal up to case and trailing blanks
+    if dialect == "mysql":  # MySQL compares texts without regard to case and trailing blanks
         utf8 = exp.Cast(this=compared, to=_utf8())
         compared = exp.Cast(this=utf8, to=exp.DataType.build("binary"))
     if dialect == "tsql":
@@ -114,55 +114,55 @@ def raw(column: Input, dialect: str) -> exp.Expression:
 
 
 def _small(column: exp.Expression, dialect: str) -> exp.Expression:
-    """A column of any type as text in small letters, without the blanks around it."""
+    """Column of any type as lower-case text without surrounding blanks."""
     to = _utf8() if dialect == "mysql" else exp.DataType.build("nvarchar(4000)" if dialect == "tsql" else "text")
     return exp.Lower(this=exp.Trim(this=exp.Cast(this=column, to=to)))
 
 
 def unless_nan(number: Term, dialect: str) -> Term:
-    """The number; NULL where it is none, in databases that have such numbers."""
+    """Number, or NULL if it is NaN, in databases that have NaN."""
     if dialect not in _WITH_NAN:
         return number
-    nothing = exp.Cast(this=exp.Literal.string("NaN"), to=exp.DataType.build("double"))
-    return Term(exp.Nullif(this=number.sql, expression=nothing), number.layer)
+    nan = exp.Cast(this=exp.Literal.string("NaN"), to=exp.DataType.build("double"))
+    return Term(exp.Nullif(this=number.sql, expression=nan), number.layer)
 
 
 def _level(level: str, dialect: str) -> exp.Expression:
     if dialect == "mysql":
         return exp.HexString(this=level.encode("utf-8", "surrogatepass").hex(), is_integer=False)
     if dialect == "tsql":
-        # as it stands: what HexString prints, bytes or a decimal number, depends on the version of sqlglot
+        # written verbatim: HexString prints bytes or a decimal number depending on the version of sqlglot
         return exp.Var(this=f"0x{level.encode('utf-16-le', 'surrogatepass').hex()}")
     return exp.Literal.string(level)
 
 
 def whole(value: int) -> Term:
-    """A whole number, not below 0."""
+    """Non-negative integer literal."""
     return Term(exp.Literal.number(value), 0)
 
 
 def equal(x: Term, value: int) -> Term:
-    """Whether a value is this whole number."""
+    """Condition that a value equals an integer."""
     return Term(exp.EQ(this=x.sql, expression=exp.Literal.number(value)), x.layer)
 
 
 def is_null(sql: exp.Expression) -> exp.Expression:
-    """Whether there is no value."""
+    """Condition that there is no value."""
     return exp.Is(this=sql, expression=exp.Null())
 
 
 def is_known(sql: exp.Expression) -> exp.Expression:
-    """Whether there is a value."""
+    """Condition that there is a value."""
     return exp.Not(this=is_null(sql))
 
 
 def added(parts: Sequence[Term]) -> Term:
-    """A sum, as a balanced tree: no database or parser then meets a deep one."""
+    """Sum as a balanced tree, so that no database or parser has to handle a deep one."""
     return _balanced(exp.Add, parts)
 
 
 def added_in_order(parts: Sequence[Term], keep: Callable[[Term], Term]) -> Term:
-    """A sum from the left, to the last bit; long ones in several layers."""
+    """Sum from left to right, exact to the last bit of that order; long sums span several layers."""
     total, *rest = parts
     for first in range(0, len(rest), WIDEST):
         sql, layer = total.sql, total.layer
@@ -173,17 +173,17 @@ def added_in_order(parts: Sequence[Term], keep: Callable[[Term], Term]) -> Term:
 
 
 def multiplied(parts: Sequence[Term]) -> Term:
-    """A product."""
+    """Product."""
     return _balanced(exp.Mul, parts)
 
 
 def subtracted(left: Term, right: Term) -> Term:
-    """A difference."""
+    """Difference."""
     return _binary(exp.Sub, left, right)
 
 
 def divided(left: Term, right: Term) -> Term:
-    """A quotient of doubles."""
+    """Quotient of doubles."""
     return Term(
         exp.Paren(this=exp.Div(this=left.sql, expression=right.sql, typed=True, safe=False)),
         max(left.layer, right.layer),
@@ -191,7 +191,7 @@ def divided(left: Term, right: Term) -> Term:
 
 
 def extreme(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
-    """The greatest or least of several values."""
+    """Greatest or least of several values."""
     while len(parts) > 1:
         groups = [parts[first : first + WIDEST] for first in range(0, len(parts), WIDEST)]
         parts = [_called(kind, group) for group in groups]
@@ -199,18 +199,18 @@ def extreme(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
 
 
 def compared(left: Term, relation: str, right: Term) -> Term:
-    """A condition."""
-    made = _RELATIONS[relation](this=left.sql, expression=right.sql)
-    return Term(made, max(left.layer, right.layer))
+    """Comparison."""
+    comparison = _RELATIONS[relation](this=left.sql, expression=right.sql)
+    return Term(comparison, max(left.layer, right.layer))
 
 
 def function(kind: type[exp.Expression], of: Term) -> Term:
-    """A function of one value."""
+    """Function of one value."""
     return Term(kind(this=of.sql), of.layer)
 
 
 def case(sides: Sequence[tuple[Term, Term]], otherwise: Term) -> Term:
-    """The value of the first condition that holds."""
+    """CASE: the value of the first condition that holds."""
     if not sides:
         return otherwise
     ifs = [exp.If(this=condition.sql, true=value.sql) for condition, value in sides]

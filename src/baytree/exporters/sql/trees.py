@@ -1,8 +1,9 @@
-"""Trees in SQL: one CASE that follows the largest branch of each node, so that its depth is that of a logarithm.
+"""Decision trees and lookup tables in SQL.
 
-The other branches of a node are conditions of the same CASE; a chain of 100,000 nodes is a flat list of them.
-
-Tables in SQL: levels and bins by CASE, combinations of a joint table, and the nodes that parts of a row reach.
+A tree becomes one CASE that follows the largest branch of each node; the other branches are conditions of the same CASE that
+contain a CASE of their own. So the nesting depth is logarithmic in the number of nodes, and a chain of 100,000 nodes is a
+flat list. Levels and bins are looked up by CASE. `matched` writes joint tables, `spread` trees that split rows into
+fractions.
 """
 
 from __future__ import annotations
@@ -16,115 +17,115 @@ from baytree.exporters.sql.terms import ColumnCache, Term, all_of, any_of, case,
 from baytree.formula.expressions import Matching, Numbers
 from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, in_depth, n_branches
 
-Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it holds numbers
+Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it is numeric
 
 MOST_NODES = 20_000  # of a tree in one query
 
 
 def routed(nodes: Sequence[FormulaNode], places: Sequence[int], read: Read) -> Term:
-    """The place of the node where a row comes to rest."""
+    """Index of the node in which a row ends."""
     if len(nodes) > MOST_NODES:
         raise ValueError(
-            f"SQL: a tree of {len(nodes):,} nodes is more than the {MOST_NODES:,} that a query holds well; prune it, or "
+            f"SQL: a tree of {len(nodes):,} nodes exceeds the limit of {MOST_NODES:,} for one query; prune it, or "
             "export to Python, JavaScript or C"
         )
-    sizes = _sizes(nodes)
-    made: dict[int, Term] = {}
-    for head in reversed(_heads(nodes, sizes)):  # light branches before the CASE that holds them
-        made[head] = _path(head, nodes, sizes, read, made, places)
-    return made[0]
+    sizes = _subtree_sizes(nodes)
+    terms_of_nodes: dict[int, Term] = {}
+    for head in reversed(_case_roots(nodes, sizes)):  # light branches before the CASE that contains them
+        terms_of_nodes[head] = _path(head, nodes, sizes, read, terms_of_nodes, places)
+    return terms_of_nodes[0]
 
 
 def weights(
     nodes: Sequence[FormulaNode], read: Read, keep: Callable[[Term], Term], number: Callable[[float], Term]
 ) -> list[tuple[int, Term]]:
-    """The nodes where parts of a row may rest, each with the part that does."""
-    part: dict[int, Term] = {0: number(1.0)}
-    resting: list[tuple[int, Term]] = []
+    """Nodes in which fractions of a row may end, each with the fraction."""
+    fraction: dict[int, Term] = {0: number(1.0)}
+    ends_in: list[tuple[int, Term]] = []
     for n, node in enumerate(nodes):
         if not node.tests:
-            resting.append((n, part[n]))
+            ends_in.append((n, fraction[n]))
             continue
         branch = keep(_branch(node, read))
         for b in range(n_branches(node)):
-            share = node.shares[b] if node.missing == SPREAD else 0.0
-            taken = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(b)), branch.layer)
-            spread = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(-1)), branch.layer)
-            sides = [(taken, number(1.0)), *([(spread, number(share))] if share > 0 else [])]
-            part[node.first + b] = keep(multiplied([part[n], case(sides, number(0.0))]))
+            missing_fraction = node.shares[b] if node.missing == SPREAD else 0.0
+            is_taken = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(b)), branch.layer)
+            is_missing = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(-1)), branch.layer)
+            sides = [(is_taken, number(1.0)), *([(is_missing, number(missing_fraction))] if missing_fraction > 0 else [])]
+            fraction[node.first + b] = keep(multiplied([fraction[n], case(sides, number(0.0))]))
         if node.missing == STOP:
             unplaced = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(-1)), branch.layer)
-            resting.append((n, keep(multiplied([part[n], case([(unplaced, number(1.0))], number(0.0))]))))
-    place = {n: k for k, n in enumerate(in_depth(nodes))}
-    return sorted(resting, key=lambda item: place[item[0]])
+            ends_in.append((n, keep(multiplied([fraction[n], case([(unplaced, number(1.0))], number(0.0))]))))
+    rank = {n: k for k, n in enumerate(in_depth(nodes))}
+    return sorted(ends_in, key=lambda item: rank[item[0]])
 
 
 def _path(
     head: int, nodes: Sequence[FormulaNode], sizes: list[int], read: Read, made: dict[int, Term], places: Sequence[int]
 ) -> Term:
-    """The CASE of a node and its heaviest descendants, down to a leaf."""
+    """CASE of a node and its largest descendants, down to a leaf."""
     sides: list[tuple[Term, Term]] = []
-    at = head
-    while nodes[at].tests:
-        node, heavy = nodes[at], _heaviest(nodes[at], sizes)
+    n = head
+    while nodes[n].tests:
+        node, largest = nodes[n], _default_branch(nodes[n], sizes)
         if node.missing == STOP:
-            sides.append((_goes(node, -1, read), _place(places[at])))
-        sides += [(_goes(node, b, read), made[node.first + b]) for b in range(n_branches(node)) if b != heavy]
-        at = node.first + heavy
-    return case(sides, _place(places[at]))
+            sides.append((_takes_branch(node, -1, read), _place(places[n])))
+        sides += [(_takes_branch(node, b, read), made[node.first + b]) for b in range(n_branches(node)) if b != largest]
+        n = node.first + largest
+    return case(sides, _place(places[n]))
 
 
 def _place(n: int) -> Term:
     return Term(exp.Literal.number(n), 0)
 
 
-def _heads(nodes: Sequence[FormulaNode], sizes: list[int]) -> list[int]:
-    """The nodes at which a CASE begins: the root, and every branch that is not the heaviest of its node."""
-    found = [0]
+def _case_roots(nodes: Sequence[FormulaNode], sizes: list[int]) -> list[int]:
+    """Nodes at which a CASE begins: the root, and every branch that is not the largest of its node."""
+    heads = [0]
     for node in nodes:
         if node.tests:
-            heavy = _heaviest(node, sizes)
-            found += [node.first + b for b in range(n_branches(node)) if b != heavy]
-    return sorted(found)
+            largest = _default_branch(node, sizes)
+            heads += [node.first + b for b in range(n_branches(node)) if b != largest]
+    return sorted(heads)
 
 
-def _heaviest(node: FormulaNode, sizes: list[int]) -> int:
-    """The branch that needs no condition: that of missing values where it is large enough, since NULL meets none."""
-    heaviest = max(range(n_branches(node)), key=lambda b: sizes[node.first + b])
-    is_large = node.missing >= 0 and 3 * sizes[node.first + node.missing] >= sizes[node.first + heaviest]
-    return node.missing if is_large else heaviest
+def _default_branch(node: FormulaNode, sizes: list[int]) -> int:
+    """Branch that needs no condition: that of missing values if it is large enough, since NULL meets no condition."""
+    largest = max(range(n_branches(node)), key=lambda b: sizes[node.first + b])
+    is_large = node.missing >= 0 and 3 * sizes[node.first + node.missing] >= sizes[node.first + largest]
+    return node.missing if is_large else largest
 
 
-def _sizes(nodes: Sequence[FormulaNode]) -> list[int]:
+def _subtree_sizes(nodes: Sequence[FormulaNode]) -> list[int]:
     sizes = [1] * len(nodes)
     for k in range(len(nodes) - 1, -1, -1):
         sizes[k] += sum(sizes[nodes[k].first + b] for b in range(n_branches(nodes[k])))
     return sizes
 
 
-def _goes(node: FormulaNode, branch: int, read: Read) -> Term:
-    """Whether a row takes a branch; −1: whether no test can place it."""
+def _takes_branch(node: FormulaNode, branch: int, read: Read) -> Term:
+    """Condition that a row takes a branch; for −1, that no test can place it."""
     if len(node.tests) > 1:
-        found = _branch(node, read)
-        return Term(exp.EQ(this=found.sql, expression=_integer(branch)), found.layer)
+        selected = _branch(node, read)
+        return Term(exp.EQ(this=selected.sql, expression=_integer(branch)), selected.layer)
     test = node.tests[0]
-    told, untold = _tells(test, branch, read), None
+    is_selected, is_missing = _condition_of(test, branch, read), None
     if branch in (-1, node.missing):
-        untold = _tells(test, None, read)
-    conditions = [each for each in (told, untold) if each is not None]
+        is_missing = _condition_of(test, None, read)
+    conditions = [each for each in (is_selected, is_missing) if each is not None]
     if not conditions:
         return Term(exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0)), 0)
     return Term(any_of([each.sql for each in conditions]), max(each.layer for each in conditions))
 
 
 def _branch(node: FormulaNode, read: Read) -> Term:
-    """The branch of a row: by the first test that can tell, else that of a missing value, else −1."""
+    """Branch of a row: by the first test that is not missing, else the branch of missing values, else −1."""
     sides = []
     for test in node.tests:
         for b in sorted({b for b in test.branches if b >= 0}):
-            told = _tells(test, b, read)
-            if told is not None:
-                sides.append((told, Term(exp.Literal.number(b), 0)))
+            condition = _condition_of(test, b, read)
+            if condition is not None:
+                sides.append((condition, Term(exp.Literal.number(b), 0)))
     return case(sides, Term(_integer(max(node.missing, -1)), 0))
 
 
@@ -132,8 +133,8 @@ def _integer(value: int) -> exp.Expression:
     return exp.Literal.number(value) if value >= 0 else exp.Paren(this=exp.Neg(this=exp.Literal.number(-value)))
 
 
-def _tells(test: FormulaTest, branch: int | None, read: Read) -> Term | None:
-    """The condition under which a test tells a branch; with None, that it cannot tell; None where that never happens."""
+def _condition_of(test: FormulaTest, branch: int | None, read: Read) -> Term | None:
+    """Condition that a test selects a branch, or for None that its value is missing; None if it can never hold."""
     x, is_number = read(test.column)
     if is_number:
         return Term(is_null(x.sql), x.layer) if branch is None else _between(test, branch, x)
@@ -148,17 +149,17 @@ def _tells(test: FormulaTest, branch: int | None, read: Read) -> Term | None:
 
 
 def _between(test: FormulaTest, branch: int, x: Term) -> Term | None:
-    """The intervals of numbers that take a branch; a cut at infinity bounds nothing."""
-    found = []
-    for place, b in enumerate(test.branches):
+    """Condition that a number is in one of the intervals of a branch; a threshold at infinity bounds nothing."""
+    intervals = []
+    for interval, b in enumerate(test.branches):
         if b != branch or branch < 0:
             continue
-        low = test.cuts[place - 1] if place > 0 else -float("inf")
-        high = test.cuts[place] if place < len(test.cuts) else float("inf")
+        low = test.cuts[interval - 1] if interval > 0 else -float("inf")
+        high = test.cuts[interval] if interval < len(test.cuts) else float("inf")
         if low == float("inf") or high == -float("inf"):
             continue
-        found.append(_interval(x, low, high, test.is_strict))
-    return Term(any_of(found), x.layer) if found else None
+        intervals.append(_interval(x, low, high, test.is_strict))
+    return Term(any_of(intervals), x.layer) if intervals else None
 
 
 def _interval(x: Term, low: float, high: float, is_strict: bool) -> exp.Expression:
@@ -171,46 +172,48 @@ def _interval(x: Term, low: float, high: float, is_strict: bool) -> exp.Expressi
 
 
 def _cut(value: float) -> exp.Expression:
-    """A cut as a double in every database; what is compared with it is one."""
+    """Threshold as a double in every database, like the numbers that are compared with it."""
     text = repr(abs(value))
     number = exp.Literal.number(text if "e" in text else f"{text}e0")
-    made = exp.Paren(this=exp.Neg(this=number)) if value < 0 else number
-    return exp.Cast(this=made, to=exp.DataType.build("double"))
+    literal = exp.Paren(this=exp.Neg(this=number)) if value < 0 else number
+    return exp.Cast(this=literal, to=exp.DataType.build("double"))
 
 
 MOST_TERMS = 4_000  # combinations of a joint table
 
-MOST_PARTS = 4_000  # nodes of a tree that rows pass in parts
+MOST_PARTS = 4_000  # nodes of a tree that splits rows into fractions
 
 
 def by_level(kept: ColumnCache, x: Term, values: Sequence[float], missing: float) -> Term:
-    """The number of each level."""
+    """Number of each level."""
     codes = [(terms.equal(x, code), kept.number(value)) for code, value in enumerate(values) if value != missing]
     return terms.case(codes, kept.number(missing))
 
 
 def by_bin(kept: ColumnCache, x: Term, values: Sequence[float], missing: float, cuts: Sequence[float]) -> Term:
-    """The number of the bin that a value lies in."""
-    bounds = [(terms.compared(x, "<=", kept.number(cut)), kept.number(v)) for cut, v in zip(cuts, values, strict=False)]
-    unknown = Term(terms.is_null(x.sql), x.layer)
-    return terms.case([(unknown, kept.number(missing)), *bounds], kept.number(values[-1]))
+    """Number of the bin that contains a value."""
+    bounds = [
+        (terms.compared(x, "<=", kept.number(threshold)), kept.number(v)) for threshold, v in zip(cuts, values, strict=False)
+    ]
+    is_missing = Term(terms.is_null(x.sql), x.layer)
+    return terms.case([(is_missing, kept.number(missing)), *bounds], kept.number(values[-1]))
 
 
 def picked(place: Term, values: Sequence[float], kept: ColumnCache) -> Term:
-    """The number at a place: halves of halves, as deep as a logarithm."""
+    """Number at an index, by bisection: nested CASEs of logarithmic depth."""
     level = [(n, kept.number(v).sql) for n, v in enumerate(values) if n == 0 or v != values[n - 1]]
     while len(level) > 1:
-        paired = []
+        merged = []
         for k in range(0, len(level) - 1, 2):
             (first, left), (second, right) = level[k : k + 2]
             below = exp.LT(this=place.sql, expression=exp.Literal.number(second))
-            paired.append((first, exp.Case(ifs=[exp.If(this=below, true=left)], default=right)))
-        level = [*paired, *level[2 * len(paired) :]]
+            merged.append((first, exp.Case(ifs=[exp.If(this=below, true=left)], default=right)))
+        level = [*merged, *level[2 * len(merged) :]]
     return Term(level[0][1], place.layer)
 
 
 def listed(place: Term, values: Sequence[float], kept: ColumnCache) -> Term:
-    """The number at a place of a list, which DuckDB reads at once."""
+    """Number at an index of a list, which DuckDB reads in constant time."""
     if len(set(values)) == 1:
         return kept.number(values[0])
     numbers = exp.Array(expressions=[kept.number(value).sql for value in values])
@@ -219,37 +222,37 @@ def listed(place: Term, values: Sequence[float], kept: ColumnCache) -> Term:
 
 
 def matched(kept: ColumnCache, matching: Matching, x: Sequence[Term]) -> list[Term]:
-    """For each class the weight of the combinations that agree with the columns `x`."""
+    """Weight of the combinations that agree with the columns `x`, one term per class."""
     if len(matching.codes) > MOST_TERMS:
         raise ValueError(
-            f"SQL: a joint table of more than {MOST_TERMS:,} combinations makes too long a query; use Python or C"
+            f"SQL: a joint table of more than {MOST_TERMS:,} combinations makes the query too long; export to Python or C"
         )
-    free = [
+    n_possible = [
         terms.case([(Term(terms.is_null(t.sql), t.layer), kept.number(float(n)))], kept.number(1.0))
         for t, n in zip(x, matching.n_levels, strict=True)
     ]
-    start = kept.keep(terms.multiplied([kept.number(matching.added), *free]))
-    parts: list[list[Term]] = [[start] for _ in range(matching.n_classes)]
+    initial = kept.keep(terms.multiplied([kept.number(matching.added), *n_possible]))
+    parts: list[list[Term]] = [[initial] for _ in range(matching.n_classes)]
     for codes, label, weight in zip(matching.codes, matching.classes, matching.weight, strict=True):
         parts[label].append(terms.case([(_agrees(x, codes), kept.number(weight))], kept.number(0.0)))
     return [terms.added(each) for each in parts]
 
 
 def spread(kept: ColumnCache, nodes: Sequence[FormulaNode], table: Sequence[Numbers], read: Read) -> list[Term]:
-    """The mixture of the rows of the nodes that parts of a row reach."""
+    """Mixture of the table rows of the nodes that fractions of a row reach."""
     if len(nodes) > MOST_PARTS:
         raise ValueError(
-            f"SQL: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a query "
-            "can hold; prune the tree, or export to Python, JavaScript or C"
+            f"SQL: this tree splits rows into fractions, and its {len(nodes):,} nodes exceed the limit of "
+            f"{MOST_PARTS:,} for a query; prune the tree, or export to Python, JavaScript or C"
         )
-    parts = weights(nodes, read, kept.keep, kept.number)
-    return [_mixed(kept, parts, [row[k] for row in table]) for k in range(len(table[0]))]
+    fractions = weights(nodes, read, kept.keep, kept.number)
+    return [_mixed(kept, fractions, [row[k] for row in table]) for k in range(len(table[0]))]
 
 
 def _mixed(kept: ColumnCache, parts: list[tuple[int, Term]], values: list[float]) -> Term:
-    """In the order of the runtime of other languages, so that ties are the same; adding nothing changes no bit."""
-    shares = [terms.multiplied([part, kept.number(values[n])]) for n, part in parts if values[n] != 0]
-    return terms.added_in_order(shares, kept.keep) if shares else kept.number(0.0)
+    """Sum in the order of the other languages' runtimes, so that ties agree; zero terms change no bit and are omitted."""
+    products = [terms.multiplied([part, kept.number(values[n])]) for n, part in parts if values[n] != 0]
+    return terms.added_in_order(products, kept.keep) if products else kept.number(0.0)
 
 
 def _agrees(x: Sequence[Term], codes: Sequence[int]) -> Term:

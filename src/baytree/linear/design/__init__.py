@@ -1,1 +1,1 @@
-"""The design matrix: which features a table has, their means and spreads, and rows in these units."""
+"""The design matrix: feature layout, means and standard deviations, and rows in standard units."""

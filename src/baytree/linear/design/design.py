@@ -1,9 +1,9 @@
-"""The design matrix: features of a table about their mean, in units of their spread, with a reference level left out.
+"""`Design`: the standardised feature matrix of a table, learnt once and stored with the model.
 
-A design is learnt once and kept with the model, so that coefficients and explanations speak of the original columns.
-Features of numbers, levels and gaps come first and are dense; words of text columns come after them and are sparse.
-
-The words of a text column as features.
+Dense features (numbers, one-hot levels, missing indicators; see `feature_layout.py`) are centred and scaled to unit standard
+deviation, with a reference level dropped. They come first; the tf-idf features of text columns (`TfidfWords`) follow and are
+sparse. The methods compute features, scores (features @ weight) and effects per column, dense in blocks or sparse, so that
+coefficients and explanations refer to the original columns. `learn.py` learns a design.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from baytree.data.schema.schema import Schema
 from baytree.linear.design.feature_layout import VALUE, WIDE, FeatureLayout, check_floats, check_integers
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 
-_HUGE = 1e300
+_OVERFLOW_RISK = 1e300
 
-FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
+FAR = 1e100  # standard units; values are clipped to ±FAR so that products do not overflow
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="design"):
     """Features of a table in standard units: (feature − centre) / scale. Words are scaled but not centred.
 
-    `reference` is the level left out of each nominal column, the first that occurs (-1: the column has none).
+    `reference` is the dropped level of each nominal column: the first level that occurs, or -1 if the column has none.
     """
 
     layout: FeatureLayout
@@ -42,14 +42,14 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         check_floats("design", centre=self.centre, scale=self.scale)
         check_integers("design", reference=self.reference)
         if self.centre.shape != (self.n_dense,) or self.scale.shape != (len(self),) or not (self.scale > 0).all():
-            raise ValueError("design: a centre and a positive scale are needed for each feature")
+            raise ValueError("design: every feature needs a centre and a positive scale")
         if len(self.reference) != self.layout.n_columns:
-            raise ValueError("design: a reference level is needed for each column")
+            raise ValueError("design: every column needs a reference level")
         if any(not 0 <= text.column < self.layout.n_columns for text in self.words):
             raise ValueError("design: words belong to a column that does not exist")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the features fit the columns of a schema."""
+        """Raise ValueError unless the features fit the columns of the schema."""
         self.layout.check(schema)
         for j, column in enumerate(schema.columns):
             if not -1 <= self.reference[j] < max(len(column.levels), 1):
@@ -57,64 +57,64 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         for text in self.words:
             column = schema.columns[text.column]
             if column.kind is not Kind.TEXT or len(text.idf) < len(column.levels):
-                raise ValueError(f"design: column {column.name!r} has other words")
+                raise ValueError(f"design: the vocabulary of column {column.name!r} differs from the schema")
 
     def __len__(self) -> int:
         return self.n_dense + sum(len(text.idf) for text in self.words)
 
     @property
     def n_dense(self) -> int:
-        """The number of features that are not words."""
+        """Number of features that are not words."""
         return len(self.layout)
 
     @property
     def source(self) -> np.ndarray:
-        """The column of each feature. [n_features]"""
+        """Column index of each feature. int32 [n_features]"""
         return np.concatenate([self.layout.source, *(np.full(len(t.idf), t.column, np.int32) for t in self.words)])
 
     def names(self, columns: tuple[Column, ...]) -> list[str]:
-        """What each feature is called: `age`, `colour=red`, `age is missing`, `review: word`."""
+        """Names of the features, such as `age`, `colour=red`, `age is missing`, `review: word`."""
         words = [f"{columns[t.column].name}: {word}" for t in self.words for word in columns[t.column].levels]
         return self.layout.names(columns) + words
 
     def features(self, table: Table, rows: slice = slice(None)) -> np.ndarray:
-        """The dense features of these rows in standard units. [n_rows, n_dense]"""
+        """Dense features of some rows in standard units. float64 [n_rows, n_dense]"""
         x = self._raw(table, rows)
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(x.sum()):
                 refuse_infinite(table.schema, table.values)
-            small = self.divisor
-            if small is not None:  # the distance between two doubles may be none
-                x /= small
-            x -= self.centre if small is None else self.centre / small
-            x /= self.scale[: self.n_dense] if small is None else self.scale[: self.n_dense] / small
+            divisor = self.divisor
+            if divisor is not None:  # the difference of two doubles may overflow
+                x /= divisor
+            x -= self.centre if divisor is None else self.centre / divisor
+            x /= self.scale[: self.n_dense] if divisor is None else self.scale[: self.n_dense] / divisor
         return np.clip(x, -FAR, FAR, out=x)
 
     @property
     def divisor(self) -> np.ndarray | None:
-        """4 for each feature whose distances could leave the range of doubles, else 1; None where all are 1."""
-        huge = (np.abs(self.centre) > _HUGE) | (self.scale[: self.n_dense] > _HUGE)
+        """4 for each feature whose differences could overflow, else 1; None if all are 1. float64 [n_dense]"""
+        huge = (np.abs(self.centre) > _OVERFLOW_RISK) | (self.scale[: self.n_dense] > _OVERFLOW_RISK)
         return np.where(huge, 4.0, 1.0) if huge.any() else None
 
     def blocks(self, table: Table) -> Iterator[tuple[slice, np.ndarray]]:
-        """The dense features in standard units, a cache-sized block of rows at a time."""
+        """Iterate over cache-sized blocks of rows: their slice and their dense features in standard units."""
         step = max(1, min(2048, 4_000_000 // max(1, self.n_dense)))
         for first in range(0, len(table), step):
             rows = slice(first, min(first + step, len(table)))
             yield rows, self.features(table, rows)
 
     def text(self, table: Table) -> Iterator[tuple[slice, SparseMatrix]]:
-        """The words of each text column in standard units, and which features they are."""
+        """Iterate over text columns: the slice of their features and the word weights in standard units."""
         first = self.n_dense
         for words in self.words:
-            own = slice(first, first + len(words.idf))
+            feature_slice = slice(first, first + len(words.idf))
             tokens = table.values[words.column]
-            value = words.weigh(tokens) / self.scale[own][tokens.code]
-            yield own, SparseMatrix(tokens.start, tokens.code, value, len(words.idf))
-            first = own.stop
+            value = words.weigh(tokens) / self.scale[feature_slice][tokens.code]
+            yield feature_slice, SparseMatrix(tokens.start, tokens.code, value, len(words.idf))
+            first = feature_slice.stop
 
     def scores(self, table: Table, weight: np.ndarray) -> np.ndarray:
-        """features @ weight, never with the features of all rows at once. weight [n_features, k] → [n_rows, k]"""
+        """features @ weight, without holding the features of all rows at a time. weight [n_features, k] → [n_rows, k]"""
         if (stored := self.stored(table)) is not None:
             return stored.product(weight / self.scale[:, None]) - (self.centre / self.scale) @ weight
         if self.n_dense > WIDE and (self.layout.level != VALUE).any():
@@ -123,80 +123,87 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         out = np.zeros((len(table), weight.shape[1]))
         for rows, x in self.blocks(table):
             out[rows] = product(x, weight[: self.n_dense])
-        for own, words in self.text(table):
-            out += words.product(weight[own])
+        for feature_slice, words in self.text(table):
+            out += words.product(weight[feature_slice])
         return out
 
     def effects(self, table: Table, weight: np.ndarray) -> np.ndarray:
-        """What each column adds to each score. weight [n_features, k] → [n_rows, n_columns, k]"""
+        """Contribution of each column to each score. weight [n_features, k] → [n_rows, n_columns, k]"""
         effect = np.zeros((len(table), self.layout.n_columns, weight.shape[1]))
         for rows, x in self.blocks(table):
             for j in np.unique(self.layout.source):
-                own = self.layout.of_column(int(j))
-                effect[rows, j] = x[:, own] @ weight[: self.n_dense][own]
-        for text, (own, words) in zip(self.words, self.text(table), strict=True):
-            effect[:, text.column] += words.product(weight[own])
+                feature_slice = self.layout.of_column(int(j))
+                effect[rows, j] = x[:, feature_slice] @ weight[: self.n_dense][feature_slice]
+        for text, (feature_slice, words) in zip(self.words, self.text(table), strict=True):
+            effect[:, text.column] += words.product(weight[feature_slice])
         return effect
 
     def compressed(self, table: Table) -> tuple[SparseMatrix, np.ndarray]:
-        """All features of all rows without their zeros, and how far each lies above its centred form."""
+        """Features of all rows as a sparse matrix, and by how much each feature exceeds its centred form. float64
+        [n_features]
+        """
         stored = self.stored(table)
         above = self.above(is_stored=stored is not None)
         if stored is not None:
             return msgspec.structs.replace(stored, value=stored.value / self.scale[stored.code]), above
-        parts = self._dense_parts(table, above[: self.n_dense])
-        parts += [SparseMatrix(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
-        return side_by_side(parts, len(self)), above
+        pieces = self._dense_parts(table, above[: self.n_dense])
+        pieces += [
+            SparseMatrix(x.start, x.code + np.int32(feature_slice.start), x.value, len(self))
+            for feature_slice, x in self.text(table)
+        ]
+        return side_by_side(pieces, len(self)), above
 
     def above(self, *, is_stored: bool) -> np.ndarray:
-        """How far each feature of compressed rows lies above its centred form. [n_features]
+        """By how much each feature of sparse rows exceeds its centred form. float64 [n_features]
 
-        Only numbers are centred: marks, words and the columns of a sparse matrix as it is stored would lose their zeros.
+        Only numbers are centred in sparse rows: centring one-hot features, words or the columns of a stored sparse matrix
+        would destroy their zeros.
         """
         if is_stored:
             return self.centre / self.scale
         above = np.zeros(len(self))
-        marks = self.layout.level != VALUE
-        above[: self.n_dense] = np.where(marks, self.centre / self.scale[: self.n_dense], 0.0)
+        is_indicator = self.layout.level != VALUE
+        above[: self.n_dense] = np.where(is_indicator, self.centre / self.scale[: self.n_dense], 0.0)
         return above
 
     def _dense_parts(self, table: Table, above: np.ndarray) -> list[SparseMatrix]:
-        """Numbers and marks without their zeros, as runs of features side by side."""
+        """Numbers, one-hot features and missing indicators as sparse matrices, to be joined by columns."""
         if self.n_dense <= WIDE:
             return [stacked([entries(x + above) for _, x in self.blocks(table)])] if self.n_dense else []
         numbers = np.flatnonzero(self.layout.level == VALUE)
-        few = Design(self.layout.take(numbers), self.centre[numbers], self.scale[numbers], self.reference)
-        dense = stacked([entries(x) for _, x in few.blocks(table)])
-        parts = [SparseMatrix(dense.start, numbers.astype(np.int32)[dense.code], dense.value, len(self))]
+        numeric_design = Design(self.layout.take(numbers), self.centre[numbers], self.scale[numbers], self.reference)
+        dense = stacked([entries(x) for _, x in numeric_design.blocks(table)])
+        pieces = [SparseMatrix(dense.start, numbers.astype(np.int32)[dense.code], dense.value, len(self))]
         for rows, feature in self.layout.one_hot_entries(table):
             start = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int64)
-            parts.append(SparseMatrix(start, feature.astype(np.int32), 1 / self.scale[feature], len(self)))
-        return parts
+            pieces.append(SparseMatrix(start, feature.astype(np.int32), 1 / self.scale[feature], len(self)))
+        return pieces
 
     def stored(self, table: Table) -> SparseMatrix | None:
-        """The entries of a sparse matrix as they are, neither centred nor scaled; None where the table is not one.
+        """Entries of a sparse input matrix, neither centred nor scaled; None if the table is no sparse matrix.
 
-        A gap, or a design that is more than the matrix's columns, needs dense rows.
+        Also None if values are missing or the design has other features than the columns of the matrix: these need dense
+        rows.
         """
-        plain = isinstance(table.values, SparseColumns) and len(self) == self.layout.n_columns
-        if not plain or (self.layout.level != VALUE).any() or np.isnan(table.values.matrix.data).any():
+        is_sparse_input = isinstance(table.values, SparseColumns) and len(self) == self.layout.n_columns
+        if not is_sparse_input or (self.layout.level != VALUE).any() or np.isnan(table.values.matrix.data).any():
             return None
         matrix = table.values.matrix
         return SparseMatrix(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, len(self))
 
     def _raw(self, table: Table, rows: slice) -> np.ndarray:
-        whole = self.layout.view(table)
-        if whole is None:
+        view = self.layout.view(table)
+        if view is None:
             return self.layout.matrix(table, rows)
-        x = np.array(whole[rows])
-        gap = np.isnan(x)
-        if gap.any():
-            x[gap] = np.broadcast_to(self.layout.fill, x.shape)[gap]
+        x = np.array(view[rows])
+        is_nan = np.isnan(x)
+        if is_nan.any():
+            x[is_nan] = np.broadcast_to(self.layout.fill, x.shape)[is_nan]
         return x
 
 
 def product(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """x @ weight; of at most `FEW` rows one after the other, since BLAS may round a row otherwise beside others.
+    """x @ weight, row by row for at most `FEW` rows: BLAS may round a row differently depending on the batch size.
 
     x [n_rows, n_features], weight [n_features, k] → [n_rows, k]
     """
@@ -204,15 +211,15 @@ def product(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 class TfidfWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"):
-    """The weights of a text column's words: a row's features are count · idf, divided by the length of that vector."""
+    """Tf-idf weights of a text column: the features of a row are count · idf, optionally divided by their Euclidean norm."""
 
     column: int
-    idf: np.ndarray  # float64 [n_words]; 0 for a word outside the limits on documents
-    is_unit: bool = True  # otherwise not divided
+    idf: np.ndarray  # float64 [n_words]; 0 for a word outside the document-frequency limits
+    is_unit: bool = True  # whether rows are divided by their Euclidean norm
 
     def __post_init__(self) -> None:
         check_floats("words", idf=self.idf)
 
     def weigh(self, tokens: Tokens) -> np.ndarray:
-        """The tf-idf weight of each entry. [n_entries]"""
+        """Tf-idf weight of each entry. float64 [n_entries]"""
         return weighed(tokens, self.idf, self.is_unit)

@@ -1,4 +1,7 @@
-"""How a design is learnt: stand-ins for gaps, reference levels, and the mean and spread of each feature."""
+"""Learn a `Design` from rows: imputed values, reference levels, mean and standard deviation of each feature, idf of words.
+
+`learn_design` is the entry; `learn_layout` alone serves MARS. Each statistic is one map-reduce over the partitions.
+"""
 
 from __future__ import annotations
 
@@ -24,32 +27,33 @@ MISSING_POLICIES = ("mean+indicator", "mean", "error")
 def learn_design(
     rows: Partitions, look: RowSummary, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
 ) -> Design:
-    """The design of these rows, each counted with its weight.
+    """Learn the design of weighted rows.
 
-    Numbers and marks are always brought to standard units, for the solver's sake; words only where `standardize` asks
-    for it, since rare words would otherwise get the largest units.
+    Dense features are always standardised, for the solver's sake; words only if `standardize` is true, because otherwise
+    rare words would get the largest scale factors. `missing` is one of `MISSING_POLICIES`; "error" raises ValueError if
+    values are missing.
     """
     layout, reference, moments = learn_layout(rows, look, ordinal=ordinal, missing=missing)
-    centre, spread = moments or moments_by_counts(rows, layout, look)
+    centre, deviation = moments or moments_by_counts(rows, layout, look)
     words = tuple(_words(rows, j) for j, column in enumerate(rows.schema.columns) if column.kind is Kind.TEXT)
-    scale = np.concatenate([_positive(spread), *(np.ones(len(text.idf)) for text in words)])
+    scale = np.concatenate([_positive(deviation), *(np.ones(len(text.idf)) for text in words)])
     design = Design(layout, centre, scale, reference, words)
     if not (words and standardize):
         return design
-    scale = np.concatenate([_positive(spread), *map(_positive, _word_spreads(rows, design, look.weight))])
+    scale = np.concatenate([_positive(deviation), *map(_positive, _word_spreads(rows, design, look.weight))])
     return msgspec.structs.replace(design, scale=scale)
 
 
 class LearnedLayout(NamedTuple):
-    """Which features rows have, the level that each column is compared with, and the moments if they are known by then."""
+    """Feature layout, reference level of each column and, if already known, the moments of the features."""
 
     layout: FeatureLayout
-    reference: np.ndarray  # int32 [n_columns]; -1 where there is none
+    reference: np.ndarray  # int32 [n_columns], -1 for none
     moments: Moments | None
 
 
 def learn_layout(rows: Partitions, look: RowSummary, *, ordinal: str, missing: str) -> LearnedLayout:
-    """The features of these rows; numbers without gaps need no more than their moments, which are told on."""
+    """Learn the layout of rows. Numeric columns without missing values need only their moments, which are returned too."""
     if missing == "error":
         _refuse_gaps(rows.schema, look.gaps)
     layout = features_of(rows.schema, ordinal, look.gaps & (missing == "mean+indicator"))
@@ -75,26 +79,30 @@ def _refuse_gaps(schema: Schema, gaps: np.ndarray) -> None:
 
 
 def _with_stand_ins(rows: Partitions, layout: FeatureLayout, look: RowSummary, known: KnownValues) -> FeatureLayout:
-    """The mean of each column of numbers, and the commonest level of each other one, in place of a gap.
+    """Layout with imputed values: the mean of each numeric column and the most frequent level of each other column.
 
-    All columns get theirs: a gap may come for the first time with a row to be predicted.
+    Columns without missing values get one as well, because a row to be predicted may have the first.
     """
     fill, mode = layout.fill.copy(), layout.mode.copy()
-    numbers = layout.source[layout.level == VALUE]
-    complete = [j for j in numbers if not look.gaps[j]]
+    numeric_columns = layout.source[layout.level == VALUE]
+    complete = [j for j in numeric_columns if not look.gaps[j]]
     fill[complete] = moments_of(rows, layout.take(np.flatnonzero(np.isin(layout.source, complete))), look)[0]
-    gappy = [int(j) for j in numbers if look.gaps[j] and known.weight[j] > 0]
-    if gappy:
-        middle, weight = known.number[gappy] / 2, known.weight[gappy]
-        fill[gappy] = 2 * (middle + rows.map_reduce(partial(_mean_of_known, gappy, middle, weight), rows_per_part=None))
-    for j in sorted(set(range(len(mode))) - set(numbers)):
+    with_missing = [int(j) for j in numeric_columns if look.gaps[j] and known.weight[j] > 0]
+    if with_missing:
+        pivot, weight = known.number[with_missing] / 2, known.weight[with_missing]
+        fill[with_missing] = 2 * (
+            pivot + rows.map_reduce(partial(_mean_of_known, with_missing, pivot, weight), rows_per_part=None)
+        )
+    for j in sorted(set(range(len(mode))) - set(numeric_columns)):
         if known.weight[j] > 0:
             mode[j] = int(np.argmax(known.levels[j]))
     return msgspec.structs.replace(layout, fill=fill, mode=mode)
 
 
 def _mean_of_known(columns: list[int], middle: np.ndarray, weight: np.ndarray, table: Table) -> np.ndarray:
-    """The mean of half of each column's known values about a middle: the distance between two doubles may be none."""
+    """Mean of half of each column's known values, relative to a pivot: halves, because a difference of two doubles may
+    overflow.
+    """
     return np.array([_about(table, j, m, w) for j, m, w in zip(columns, middle, weight, strict=True)])
 
 
@@ -105,7 +113,7 @@ def _about(table: Table, column: int, middle: float, weight: float) -> float:
 
 
 def _references(known: KnownValues, layout: FeatureLayout) -> np.ndarray:
-    """The first level of each nominal column that occurs. int32 [n_columns]"""
+    """First level of each nominal column that occurs. int32 [n_columns]"""
     reference = np.full(layout.n_columns, -1, np.int32)
     for j in np.unique(layout.source[layout.level >= 0]):
         reference[j] = np.argmax(known.levels[j] > 0)
@@ -113,7 +121,7 @@ def _references(known: KnownValues, layout: FeatureLayout) -> np.ndarray:
 
 
 def _words(rows: Partitions, column: int) -> TfidfWords:
-    """The idf of each word, 0 for one outside the limits on documents."""
+    """Idf of each word; 0 for a word outside the document-frequency limits."""
     known = rows.schema.columns[column]
     options = known.text or Text()
     frequency = rows.map_reduce(
@@ -124,12 +132,12 @@ def _words(rows: Partitions, column: int) -> TfidfWords:
 
 def _word_spreads(rows: Partitions, design: Design, total: float) -> list[np.ndarray]:
     mean, square = rows.map_reduce(partial(_word_sums, design), rows_per_part=None) / total
-    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
-    return np.split(spread, np.cumsum([len(text.idf) for text in design.words])[:-1])
+    deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return np.split(deviation, np.cumsum([len(text.idf) for text in design.words])[:-1])
 
 
 def _word_sums(design: Design, table: Table) -> np.ndarray:
-    """Weighted sums of all words' features, and of their squares. [2, n_words]"""
+    """Weighted sums of all word features, and of their squares. [2, n_words]"""
     sums = []
     for _, words in design.text(table):
         weight = np.repeat(table.weight, np.diff(words.start))

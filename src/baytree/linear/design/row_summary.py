@@ -1,6 +1,6 @@
-"""What is known of all rows before a design is learnt: how they lie, what they weigh, where there are gaps.
+"""What is known of the rows before a design is learnt: storage, total weight, missing values; and moments of blocks of rows.
 
-Moments of blocks of rows: weight, mean and squares about the mean, about a pivot and in a unit.
+All classes here are statistics: those of partitions add up to that of the table.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ Moments = tuple[np.ndarray, np.ndarray]  # weighted mean and standard deviation 
 
 
 class RowStorage(msgspec.Struct, frozen=True):
-    """How rows lie in memory, and their weight; a matrix in one part only is none."""
+    """Storage of the rows (dense matrix, sparse, or columns) and their total weight. Dense only if every partition
+    is dense.
+    """
 
     weight: float
-    is_matrix: bool  # one array of numbers, row after row
+    is_matrix: bool  # one row-major array of numbers
     is_sparse: bool  # a sparse matrix
 
     @classmethod
     def of(cls, table: Table) -> RowStorage:
-        """How these rows lie."""
+        """Storage of the rows of one partition."""
         whole = as_matrix(table)
         is_matrix = whole is not None and whole.strides[1] == whole.itemsize
         return cls(float(table.weight.sum()), is_matrix, isinstance(table.values, SparseColumns))
@@ -37,40 +39,44 @@ class RowStorage(msgspec.Struct, frozen=True):
 
 
 class RowSummary(msgspec.Struct, frozen=True):
-    """How all rows lie, which columns have gaps and, of a plain matrix without any, its moments; else some of the rows."""
+    """Storage of all rows, which columns have missing values, the moments of a complete plain matrix, and else a sample of
+    rows.
+    """
 
     lie: RowStorage
     gaps: np.ndarray  # bool [n_columns]
     moments: Moments | None = None
-    some: Table | None = None  # a hundred rows
+    some: Table | None = None  # about a hundred rows, for pivots
 
     @property
     def weight(self) -> float:
-        """The weight of all rows."""
+        """Total weight of the rows."""
         return self.lie.weight
 
 
 def row_matrix(table: Table) -> np.ndarray:
-    """The columns of rows that lie as a matrix. [n_rows, n_columns]"""
+    """Rows that are stored as one matrix. float64 [n_rows, n_columns]"""
     whole = as_matrix(table)
     assert whole is not None
     return whole
 
 
 class KnownValues(msgspec.Struct, frozen=True):
-    """The weight of the known values of each column with levels or gaps, the first of them, and the weight of each level."""
+    """Per column with levels or missing values: weight of the known values, the first known number, and the weight of each
+    level.
+    """
 
-    weight: np.ndarray  # float64 [n_columns]; 0 for text, and for numbers without gaps
-    number: np.ndarray  # float64 [n_columns], NaN where there is none, or the column has levels only
+    weight: np.ndarray  # float64 [n_columns]; 0 for text, and for numbers without missing values
+    number: np.ndarray  # float64 [n_columns], NaN if there is none or the column has levels only
     levels: tuple[np.ndarray, ...]  # [n_columns] of [n_levels]
 
     @classmethod
     def of(cls, gaps: np.ndarray, table: Table) -> KnownValues:
-        """What is known in these rows, where it is known which columns have gaps."""
+        """Known values of one partition. `gaps` (bool [n_columns]) flags the columns with missing values."""
         each = zip(table.schema.columns, table.values, gaps, strict=True)
-        found = [_known(column, values, table.weight, has_gaps) for column, values, has_gaps in each]
-        weight, number = np.array([w for w, _, _ in found]), np.array([x for _, x, _ in found])
-        return cls(weight, number, tuple(levels for _, _, levels in found))
+        columns = [_known(column, values, table.weight, has_gaps) for column, values, has_gaps in each]
+        weight, number = np.array([w for w, _, _ in columns]), np.array([x for _, x, _ in columns])
+        return cls(weight, number, tuple(levels for _, _, levels in columns))
 
     def __add__(self, other: KnownValues) -> KnownValues:
         number = np.where(np.isnan(self.number), other.number, self.number)
@@ -83,18 +89,18 @@ def _known(column: Column, values: Values, weight: np.ndarray, has_gaps: bool) -
         return 0.0, np.nan, np.zeros(0)
     known = ~is_missing(values)
     own = weight * known
-    has = own > 0
-    number = float(values[np.argmax(has)]) if has.any() else np.nan
+    is_counted = own > 0
+    number = float(values[np.argmax(is_counted)]) if is_counted.any() else np.nan
     if column.kind is Kind.NUMERIC:
         return float(own.sum()), number, np.zeros(0)
     return float(own.sum()), number, np.bincount(values[known], weight[known], max(len(column.levels), 1))
 
 
-ROWS = 1024  # of a block
+ROWS = 1024  # rows per block
 
 
 class Blocks(msgspec.Struct, frozen=True):
-    """Weight, mean and squares about the mean of blocks of rows, in their order."""
+    """Weight, mean and sum of squares about the mean of blocks of rows, in row order."""
 
     totals: list[float]
     means: list[np.ndarray]
@@ -105,7 +111,7 @@ class Blocks(msgspec.Struct, frozen=True):
 
 
 def blocks_of(table: Table, layout: FeatureLayout, whole: np.ndarray | None, frame: tuple[np.ndarray, np.ndarray]) -> Blocks:
-    """The blocks of a table's rows, read from one matrix where they lie in one; a frame is a pivot and a unit."""
+    """Moments of the blocks of a table, read from `whole` if the rows are one matrix. `frame` is (pivot, unit)."""
     runs = in_order(lambda rows: _of_run(table, layout, whole, frame, rows), chunks(len(table)))
     return Blocks(*(list(chain.from_iterable(lists)) for lists in zip(*runs, strict=True)))
 
@@ -113,7 +119,7 @@ def blocks_of(table: Table, layout: FeatureLayout, whole: np.ndarray | None, fra
 def _of_run(
     table: Table, layout: FeatureLayout, whole: np.ndarray | None, frame: tuple[np.ndarray, np.ndarray], rows: slice
 ) -> tuple[list, list, list]:
-    """Weight, mean and sum of squares about it, of each block of a run of rows, about a pivot and in a unit."""
+    """Weight, mean and sum of squares about the mean of each block in a slice of rows, about a pivot and in a unit."""
     pivot, unit = frame
     is_plain = bool((unit == 1).all())
     totals, means, squares = [], [], []

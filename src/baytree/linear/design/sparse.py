@@ -1,4 +1,4 @@
-"""Sparse matrices of features: rows without their zeros."""
+"""Sparse (CSR) matrices of features, and how they are built from dense rows, stacked and joined."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from baytree import _core
 
 
 class SparseMatrix(msgspec.Struct, frozen=True):
-    """Rows of features in compressed form."""
+    """Rows of features in compressed sparse row format."""
 
     start: np.ndarray  # int64 [n_rows + 1]
-    code: np.ndarray  # int32 [n_entries], the feature
+    code: np.ndarray  # int32 [n_entries], feature index
     value: np.ndarray  # float64 [n_entries]
     n_features: int
 
@@ -27,14 +27,14 @@ class SparseMatrix(msgspec.Struct, frozen=True):
 
 
 def entries(x: np.ndarray) -> SparseMatrix:
-    """Dense rows without what is 0, or would be but for the rounding of taking the centre off and on."""
+    """Sparse form of dense rows. Values up to 1e-12 count as 0: they are rounding of subtracting and adding the centre."""
     row, code = np.nonzero(np.abs(x) > 1e-12)
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(x)))]).astype(np.int64)
     return SparseMatrix(start, code.astype(np.int32), x[row, code], x.shape[1])
 
 
 def stacked(parts: list[SparseMatrix]) -> SparseMatrix:
-    """Blocks of rows one after the other."""
+    """Concatenate matrices by rows."""
     length = np.concatenate([np.diff(part.start) for part in parts])
     start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     code, value = (np.concatenate(arrays) for arrays in zip(*((p.code, p.value) for p in parts), strict=True))
@@ -42,7 +42,7 @@ def stacked(parts: list[SparseMatrix]) -> SparseMatrix:
 
 
 def side_by_side(parts: list[SparseMatrix], n_features: int) -> SparseMatrix:
-    """Rows joined end to end, features ascending."""
+    """Concatenate matrices by columns; within a row the features stay ascending."""
     length = sum(np.diff(part.start) for part in parts)
     start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     code, value = np.empty(start[-1], np.int32), np.empty(start[-1])

@@ -1,1 +1,1 @@
-"""Discriminant analysis: one additive statistic, and the rules that follow from it."""
+"""Discriminant analysis: one mergeable statistic, and the linear (LDA) and quadratic (QDA) models derived from it."""

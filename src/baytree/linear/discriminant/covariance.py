@@ -1,12 +1,9 @@
-"""The pooled covariance in correlation units, from which both rules follow.
+"""Pooled within-class covariance in correlation units, from which both discriminant rules follow, and its shrinkage.
 
-Where classes differ along a direction in which no row leaves the mean of its class, n rows have not shown that none ever
-will: its variance is taken to be that between the classes, divided by n.
-
-How much to shrink a covariance towards the identity, in correlation units, when nobody says.
-
-`oas` (Chen, Wiesel, Eldar and Hero 2010) is a function of the statistic; `ledoit_wolf` (2004) needs the fourth power of
-the rows' lengths, so it reads the rows once more.
+`pool` turns a `Scatter` into a `PooledCovariance`. If class means differ along a direction without within-class variance, n
+rows do not prove that the variance is 0: it is set to the between-class variance there divided by n. Shrinkage towards the
+identity: `oas` (Chen, Wiesel, Eldar and Hero 2010) needs the statistic only; `ledoit_wolf` (2004) needs the fourth powers of
+the rows' lengths, hence another pass.
 """
 
 from __future__ import annotations
@@ -30,49 +27,52 @@ from baytree.linear.scatter.transform import (
 )
 from baytree.parallel.blas import run_lapack
 
-KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
+KEPT = 1e-8  # smaller eigenvalues of the within-class correlation count as collinearity
 
-_FLOOR = 1e-12  # variance within classes below this share of that between them: constant within classes
+_FLOOR = 1e-12  # a smaller ratio of within-class to between-class variance counts as constant within classes
 
-_SAME = 1e-9  # of its parts: two indicators of missing values that differ by no more are one
+_EQUAL = 1e-9  # relative difference below which two missing indicators count as equal
 
-_CLEAR = 1e-2  # where no pivot of a Cholesky factor is smaller, no eigenvalue is below KEPT
+_SAFE_PIVOT = 1e-2  # if all pivots of the Cholesky factor are larger, all eigenvalues are larger than KEPT
 
 
 class DiscriminantOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose: divisor, shrinkage and priors."""
+    """User options: divisor, shrinkage and priors."""
 
     covariance: str = "unbiased"
-    shrinkage: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(1))  # [1], or [n_classes] for own covariances
+    # [1]; [n_classes] for one covariance per class
+    shrinkage: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(1))
     priors: np.ndarray | None = None  # [n_classes]
 
 
 class PooledCovariance(msgspec.Struct, frozen=True):
-    """The statistic made ready: reference levels left out, gaps at their mean, one covariance in correlation units."""
+    """Statistic prepared for discriminant analysis: no reference levels, mean imputation, one covariance in correlation
+    units.
+    """
 
     seen: Scatter
     prior: np.ndarray  # [n_classes]
-    centre: np.ndarray  # [n_features], the mean under the priors, in the statistic's own units
-    scale: np.ndarray  # [n_features], spread within classes, in the statistic's own units
+    centre: np.ndarray  # [n_features], prior-weighted mean, in the statistic's own units
+    scale: np.ndarray  # [n_features], within-class deviation, in the statistic's own units
     correlation: np.ndarray  # [n_features, n_features]
     reference: np.ndarray  # int32 [n_columns]
-    varies: np.ndarray  # bool [n_features], False: the feature has one value
-    is_raised: bool = False  # a direction that only lies between the classes was given a spread within them
+    varies: np.ndarray  # bool [n_features], False: the feature is constant
+    is_raised: bool = False  # whether a direction without within-class variance was given some
 
     @property
     def mean(self) -> np.ndarray:
-        """The class means about the centre, in standard units. [n_classes, n_features]"""
-        apart = (self.seen.mean - self.centre) / self.scale
-        return np.where(self.seen.weight[:, None] > 0, apart, 0.0)
+        """Class means relative to the centre, in standard units. [n_classes, n_features]"""
+        deviation = (self.seen.mean - self.centre) / self.scale
+        return np.where(self.seen.weight[:, None] > 0, deviation, 0.0)
 
     @property
     def design(self) -> Design:
-        """How rows get into standard units."""
+        """Design that standardises rows."""
         return design_of(self.seen, self.centre, self.scale, self.reference)
 
 
 def pool(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> PooledCovariance:
-    """The pooled covariance in correlation units, with warnings for columns that cannot be used."""
+    """Pooled covariance in correlation units. Warns of columns that cannot be used."""
     seen, reference = without_references(impute_mean(by_rank(seen, columns)))
     seen = _one_gap_each(seen)
     prior = priors_of(seen, choice)
@@ -92,36 +92,37 @@ def pool(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]
 
 
 def _one_gap_each(seen: Scatter) -> Scatter:
-    """The statistic with one indicator for columns that are missing in the same rows: the first one's stands for all."""
-    gaps = np.flatnonzero(seen.layout.level == MISSING)
-    mean, spread = seen.mean[:, gaps], seen.spread[:, gaps][:, :, gaps].sum(axis=0)
-    own = spread.diagonal()
-    is_same = own[:, None] + own - 2 * spread <= _SAME * (own[:, None] + own)  # the variance of their difference
+    """Statistic with a single missing indicator for columns that are missing in the same rows: that of the first column."""
+    indicators = np.flatnonzero(seen.layout.level == MISSING)
+    mean, spread = seen.mean[:, indicators], seen.spread[:, indicators][:, :, indicators].sum(axis=0)
+    variance = spread.diagonal()
+    # relative variance of the difference of two indicators
+    is_same = variance[:, None] + variance - 2 * spread <= _EQUAL * (variance[:, None] + variance)
     for place in mean:
-        is_same &= np.abs(place[:, None] - place) <= _SAME
+        is_same &= np.abs(place[:, None] - place) <= _EQUAL
     is_later = np.tril(is_same, -1).any(axis=1)
-    return seen.take(np.setdiff1d(np.arange(len(seen.layout)), gaps[is_later])) if is_later.any() else seen
+    return seen.take(np.setdiff1d(np.arange(len(seen.layout)), indicators[is_later])) if is_later.any() else seen
 
 
 def priors_of(seen: Scatter, choice: DiscriminantOptions) -> np.ndarray:
-    """The chosen priors, or the share of each class."""
+    """Given priors, or the class proportions. float64 [n_classes]"""
     return seen.weight / seen.weight.sum() if choice.priors is None else choice.priors
 
 
 def divisor(seen: Scatter, choice: DiscriminantOptions) -> float:
-    """What the pooled scatter is divided by: n − classes (unbiased) or n."""
+    """Divisor of the pooled scatter: n − classes (unbiased) or n."""
     total = float(seen.weight.sum())
-    free = total - np.count_nonzero(seen.weight)
-    return free if choice.covariance == "unbiased" and free > 0 else total
+    degrees = total - np.count_nonzero(seen.weight)
+    return degrees if choice.covariance == "unbiased" and degrees > 0 else total
 
 
 def class_divisor(weight: float, choice: DiscriminantOptions) -> float:
-    """What a class's own scatter is divided by: n − 1 (unbiased) or n."""
+    """Divisor of a class's own scatter: n − 1 (unbiased) or n."""
     return weight - 1 if choice.covariance == "unbiased" and weight > 1 else max(weight, 1e-300)
 
 
 def shrunk(correlation: np.ndarray, amount: float, varies: np.ndarray) -> np.ndarray:
-    """(1 − amount) · correlation + amount · its mean diagonal, over the features that vary."""
+    """(1 − amount) · correlation + amount · mean diagonal · identity, over the features that vary."""
     if not amount:
         return correlation
     target = correlation.trace() / max(np.count_nonzero(varies), 1)
@@ -129,59 +130,61 @@ def shrunk(correlation: np.ndarray, amount: float, varies: np.ndarray) -> np.nda
 
 
 def without(varies: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The covariance with constant features independent of all others, their spread 1: they do not matter for its rank."""
+    """Covariance in which constant features have variance 1 and covariance 0, so that they do not affect its rank."""
     own = np.where(varies[:, None] & varies, own, 0.0)
     own[~varies, ~varies] = 1.0
     return own
 
 
 def _raised(pooled: PooledCovariance, columns: tuple[Column, ...]) -> PooledCovariance:
-    """The covariance, raised along directions of no spread within classes by 1/n of the spread between them there."""
+    """Covariance with variance added along directions that have none within classes: 1/n of the between-class variance
+    there.
+    """
     if _is_clear(without(pooled.varies, pooled.correlation)):
         return pooled
-    root, vector = run_lapack(np.linalg.eigh, pooled.correlation)
-    flat = vector[:, root <= KEPT]
-    share = pooled.seen.weight / pooled.seen.weight.sum()
-    mean = pooled.mean - share @ pooled.mean
-    _, apart, turn = np.linalg.svd(np.sqrt(share)[:, None] * (mean @ flat), full_matrices=False)
-    tells = np.square(apart) > KEPT
-    if not tells.any():
+    eigenvalue, eigenvector = run_lapack(np.linalg.eigh, pooled.correlation)
+    null_space = eigenvector[:, eigenvalue <= KEPT]
+    proportion = pooled.seen.weight / pooled.seen.weight.sum()
+    mean = pooled.mean - proportion @ pooled.mean
+    _, deviation, rotation = np.linalg.svd(np.sqrt(proportion)[:, None] * (mean @ null_space), full_matrices=False)
+    differs = np.square(deviation) > KEPT
+    if not differs.any():
         return pooled
-    direction = flat @ turn[tells].T  # [n_features, n_raised], of length 1 and at right angles
-    least = np.maximum(np.square(apart[tells]) / pooled.seen.weight.sum(), 2 * KEPT)
+    direction = null_space @ rotation[differs].T  # orthonormal [n_features, n_raised]
+    variance = np.maximum(np.square(deviation[differs]) / pooled.seen.weight.sum(), 2 * KEPT)
     _warn_raised(direction, pooled, columns)
-    correlation = pooled.correlation + (direction * least) @ direction.T
+    correlation = pooled.correlation + (direction * variance) @ direction.T
     return msgspec.structs.replace(pooled, correlation=correlation, is_raised=True)
 
 
 def _is_clear(correlation: np.ndarray) -> bool:
-    """Whether every direction has spread, told without eigenvectors."""
+    """Whether every direction has variance, decided by Cholesky without eigenvectors."""
     try:
-        return bool(run_lapack(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _CLEAR)
+        return bool(run_lapack(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _SAFE_PIVOT)
     except np.linalg.LinAlgError:
         return False
 
 
 def _warn_raised(direction: np.ndarray, pooled: PooledCovariance, columns: tuple[Column, ...]) -> None:
     load = np.abs(direction).max(axis=1)
-    then = f"their spread there is taken to be that of one row in {pooled.seen.weight.sum():g}"
-    warn_of_columns("alone or together constant within each class", load > 0.1 * load.max(), pooled.seen, columns, then)
+    then = f"their variance within classes is set to 1/{pooled.seen.weight.sum():g} of that between classes"
+    warn_of_columns("constant within each class, alone or combined", load > 0.1 * load.max(), pooled.seen, columns, then)
 
 
 def oas(pooled: PooledCovariance, by_class: bool) -> np.ndarray:
-    """The oracle approximating shrinkage for Gaussian rows. [1] or [n_classes]"""
+    """Oracle approximating shrinkage for Gaussian rows. [1] or [n_classes]"""
     return np.array([_oas(covariance, weight) for covariance, weight in _groups(pooled, by_class)])
 
 
 def ledoit_wolf(fourth: np.ndarray, pooled: PooledCovariance, by_class: bool) -> np.ndarray:
-    """The shrinkage of least expected squared error, from `fourth_powers` of all rows. [1] or [n_classes]"""
+    """Shrinkage of minimum expected squared error, from the `fourth_powers` of all rows. [1] or [n_classes]"""
     fourth = fourth if by_class else fourth.sum(keepdims=True)
     groups = _groups(pooled, by_class)
     return np.array([_ledoit_wolf(c, weight, b) for (c, weight), b in zip(groups, fourth, strict=True)])
 
 
 def _groups(pooled: PooledCovariance, by_class: bool) -> list[tuple[np.ndarray, float]]:
-    """Covariances of what varies, with divisor n in units of the spread within classes, and their weight."""
+    """Covariances of the varying features (divisor n, in units of the within-class deviation) and their weights."""
     seen = pooled.seen.take(np.flatnonzero(pooled.varies))
     unit = np.outer(pooled.scale[pooled.varies], pooled.scale[pooled.varies])
     if by_class:
@@ -194,23 +197,23 @@ def _oas(covariance: np.ndarray, weight: float) -> float:
     p = len(covariance)
     if p == 0:  # nothing varies
         return 0.0
-    square, middle = float(np.mean(covariance**2)), covariance.trace() / p
-    below = (weight + 1) * (square - middle**2 / p)
-    return 1.0 if below <= 0 else min((square + middle**2) / below, 1.0)
+    square, mean_variance = float(np.mean(covariance**2)), covariance.trace() / p
+    denominator = (weight + 1) * (square - mean_variance**2 / p)
+    return 1.0 if denominator <= 0 else min((square + mean_variance**2) / denominator, 1.0)
 
 
 def _ledoit_wolf(covariance: np.ndarray, weight: float, fourth: float) -> float:
     p = len(covariance)
     if p == 0:
         return 0.0
-    square, middle = float(np.sum(covariance**2)), covariance.trace() / p
-    apart = (square - p * middle**2) / p
+    square, mean_variance = float(np.sum(covariance**2)), covariance.trace() / p
+    distance = (square - p * mean_variance**2) / p
     noise = (fourth / max(weight, 1e-300) - square) / (p * max(weight, 1e-300))
-    return 0.0 if apart <= 0 else float(np.clip(noise / apart, 0.0, 1.0))
+    return 0.0 if distance <= 0 else float(np.clip(noise / distance, 0.0, 1.0))
 
 
 def fourth_powers(table: Table, pooled: PooledCovariance) -> np.ndarray:
-    """Σ weight · |row − class mean|⁴ per class, in units of the spread within classes. [n_classes]"""
+    """Σ weight · |row − class mean|⁴ per class, in units of the within-class deviation. [n_classes]"""
     out = np.zeros(table.n_classes)
     design, mean = pooled.design, pooled.mean
     for rows, x in design.blocks(table):

@@ -1,7 +1,9 @@
-"""Discriminant analysis as a function of one statistic: Gaussian classes with one covariance (linear) or their own.
+"""Derive discriminant models from a `Scatter`: Gaussian classes with one covariance (linear, LDA) or one each (quadratic,
+QDA).
 
-The linear rule spheres the pooled covariance by its eigenvectors in correlation units, keeps the directions that carry
-spread, and measures distances to the class means along the axes on which the means differ (Rao 1948).
+The linear rule spheres the pooled covariance by its eigenvectors in correlation units, keeps the directions that have
+variance, and measures distances to the class means along the axes on which the means differ (Rao 1948). The quadratic rule
+whitens each class by the inverse Cholesky factor of its own covariance, blended with the pooled one if it has no full rank.
 """
 
 from __future__ import annotations
@@ -27,32 +29,34 @@ from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.transform import warn_of_columns
 from baytree.parallel.blas import run_lapack
 
-_AXIS = 1e-4  # axes on which the means differ by less than this share of the first are rounding
+_AXIS = 1e-4  # relative to the first axis: axes on which the means differ less are rounding
 
-_LEAST = 1e-6  # of the mean variance: the least of a class that borrows from the others
+_FLOOR = 1e-6  # relative to the mean variance: smallest variance of a class covariance that was blended
 
-_FULL = 1e-12  # smallest eigenvalue of a class's own correlation matrix that counts as full rank
+_FULL_RANK = 1e-12  # smallest eigenvalue of a class correlation matrix that counts as full rank
 
 
 def derive_linear(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> LinearDiscriminant:
-    """The linear rule: axes, and scores that are linear in the features."""
+    """Linear discriminant model: axes, and scores that are linear in the features."""
     return linear_rule(pool(seen, choice, columns), choice, columns)
 
 
 def linear_rule(pooled: PooledCovariance, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> LinearDiscriminant:
-    """The rule of a pooled covariance."""
+    """Linear discriminant model of a pooled covariance."""
     sphere = sphering(pooled, columns)
-    axes, strength = _axes(pooled, sphere, choice)
-    place = pooled.mean @ axes  # [n_classes, n_axes]
-    start = _log(pooled.prior) - (place**2).sum(axis=1) / 2
-    linear = LinearModel(pooled.design, place @ axes.T, start, "softmax")
-    return LinearDiscriminant(linear, axes, strength, pooled.mean, pooled.correlation, pooled.prior)
+    axes, singular_value = _axes(pooled, sphere, choice)
+    projected_means = pooled.mean @ axes  # [n_classes, n_axes]
+    intercept = _log(pooled.prior) - (projected_means**2).sum(axis=1) / 2
+    linear = LinearModel(pooled.design, projected_means @ axes.T, intercept, "softmax")
+    return LinearDiscriminant(linear, axes, singular_value, pooled.mean, pooled.correlation, pooled.prior)
 
 
 def derive_quadratic(
     seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], classes: tuple[Any, ...]
 ) -> QuadraticDiscriminant:
-    """The quadratic rule: a covariance per class, blended with the pooled one where it has no full rank."""
+    """Quadratic discriminant model: one covariance per class, blended with the pooled one if it has no full rank (with a
+    warning).
+    """
     pooled = pool(seen, choice, columns)
     found, is_weak = class_correlations(pooled, choice)
     _warn_weak([str(name) for name, weak in zip(classes, is_weak & (pooled.seen.weight > 0), strict=True) if weak])
@@ -60,16 +64,18 @@ def derive_quadratic(
 
 
 def quadratic_rule(pooled: PooledCovariance, found: list[np.ndarray]) -> QuadraticDiscriminant:
-    """The rule of a covariance for each class, in the units of the pooled one."""
+    """Quadratic discriminant model of one covariance per class, in units of the pooled one."""
     whiten = np.array([inverse_factor(covariance) for covariance in found])
-    start = _log(pooled.prior) + np.log(np.einsum("kjj->kj", whiten)).sum(axis=1)
-    same = np.flatnonzero(~pooled.varies)
-    whiten[:, same, same] = UNSEEN  # a column that never varied tells nothing, whatever it will be
-    return QuadraticDiscriminant(pooled.design, pooled.mean, whiten, start, pooled.prior)
+    intercept = _log(pooled.prior) + np.log(np.einsum("kjj->kj", whiten)).sum(axis=1)
+    constant = np.flatnonzero(~pooled.varies)
+    whiten[:, constant, constant] = UNSEEN  # a constant column is uninformative, whatever value a new row has
+    return QuadraticDiscriminant(pooled.design, pooled.mean, whiten, intercept, pooled.prior)
 
 
 def class_correlations(pooled: PooledCovariance, choice: DiscriminantOptions) -> tuple[list[np.ndarray], np.ndarray]:
-    """The covariance of each class in the units of the pooled one, of full rank, and whether it had to borrow for that."""
+    """Full-rank covariance of each class in units of the pooled one, and which classes had to be blended for that (bool
+    [n_classes]).
+    """
     unit, varies = np.outer(pooled.scale, pooled.scale), pooled.varies
     seen, found = pooled.seen, []
     amounts = np.broadcast_to(choice.shrinkage, len(seen.weight))
@@ -82,36 +88,36 @@ def class_correlations(pooled: PooledCovariance, choice: DiscriminantOptions) ->
 
 
 def sphering(pooled: PooledCovariance, columns: tuple[Column, ...]) -> np.ndarray:
-    """The directions along which the pooled covariance is the identity, collinear ones left out. [p, rank]"""
-    root, vector = run_lapack(np.linalg.eigh, pooled.correlation)
-    kept = root > KEPT
-    if kept.sum() < pooled.varies.sum():
-        load = np.sqrt(np.square(vector[:, ~kept]).sum(axis=1)) * pooled.varies
+    """Directions along which the pooled covariance is the identity, without collinear ones. [n_features, rank]"""
+    eigenvalue, eigenvector = run_lapack(np.linalg.eigh, pooled.correlation)
+    is_kept = eigenvalue > KEPT
+    if is_kept.sum() < pooled.varies.sum():
+        load = np.sqrt(np.square(eigenvector[:, ~is_kept]).sum(axis=1)) * pooled.varies
         warn_of_columns("collinear within classes", load > 0.1 * load.max(), pooled.seen, columns, "they share one effect")
-    return vector[:, kept] / np.sqrt(root[kept])
+    return eigenvector[:, is_kept] / np.sqrt(eigenvalue[is_kept])
 
 
 def inverse_factor(covariance: np.ndarray) -> np.ndarray:
-    """The inverse of the Cholesky factor: whitens the covariance."""
+    """Inverse of the Cholesky factor, which whitens the covariance."""
     try:
         return run_lapack(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), covariance)
-    except np.linalg.LinAlgError:  # a direction of next to no spread, which rounding has made less than none
-        root, vector = np.linalg.eigh(covariance)
-        raised = (vector * np.maximum(root, 1e-9 * root.max())) @ vector.T
-        return run_lapack(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), raised)
+    except np.linalg.LinAlgError:  # an eigenvalue near 0 that rounding has made negative
+        eigenvalue, eigenvector = np.linalg.eigh(covariance)
+        repaired = (eigenvector * np.maximum(eigenvalue, 1e-9 * eigenvalue.max())) @ eigenvector.T
+        return run_lapack(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), repaired)
 
 
 def _axes(pooled: PooledCovariance, sphere: np.ndarray, choice: DiscriminantOptions) -> tuple[np.ndarray, np.ndarray]:
-    """The axes on which the class means differ, strongest first, and how much."""
+    """Axes on which the class means differ, strongest first, and their singular values."""
     n_classes = np.count_nonzero(pooled.seen.weight)
-    free = max(n_classes - 1, 1) if choice.covariance == "unbiased" else n_classes
-    size = np.sqrt(pooled.seen.weight.sum() * pooled.prior / free)
-    _, strength, axis = np.linalg.svd(size[:, None] * (pooled.mean @ sphere), full_matrices=False)
-    kept = (strength > _AXIS * strength.max(initial=0.0))[: max(n_classes - 1, 0)]
-    axes = sphere @ axis[: len(kept)][kept].T
+    degrees = max(n_classes - 1, 1) if choice.covariance == "unbiased" else n_classes
+    size = np.sqrt(pooled.seen.weight.sum() * pooled.prior / degrees)
+    _, singular_value, axis = np.linalg.svd(size[:, None] * (pooled.mean @ sphere), full_matrices=False)
+    is_kept = (singular_value > _AXIS * singular_value.max(initial=0.0))[: max(n_classes - 1, 0)]
+    axes = sphere @ axis[: len(is_kept)][is_kept].T
     largest = np.abs(axes).argmax(axis=0) if axes.size else np.zeros(0, int)
     sign = np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
-    return np.ascontiguousarray(axes * sign), strength[: len(kept)][kept]
+    return np.ascontiguousarray(axes * sign), singular_value[: len(is_kept)][is_kept]
 
 
 def _has_full_rank(correlation: np.ndarray) -> bool:
@@ -120,17 +126,17 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
         return False
     scale = np.sqrt(diagonal)
     return bool(
-        run_lapack(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale)
+        run_lapack(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL_RANK * len(scale)
     )
 
 
 def _blended(own: np.ndarray, pooled: PooledCovariance, weight: float) -> np.ndarray:
-    """A class's covariance with a share of the pooled one that grows with columns per row, and a floor."""
+    """Class covariance with a proportion of the pooled one that grows with columns per row, plus a variance floor."""
     p = np.count_nonzero(pooled.varies)
-    share = (p + 1) / (p + 1 + weight)
-    both = (1 - share) * own + share * pooled.correlation
-    floor = _LEAST * max(both.diagonal()[pooled.varies].sum() / max(p, 1), _LEAST)
-    return both + floor * np.eye(len(both))
+    proportion = (p + 1) / (p + 1 + weight)
+    blend = (1 - proportion) * own + proportion * pooled.correlation
+    floor = _FLOOR * max(blend.diagonal()[pooled.varies].sum() / max(p, 1), _FLOOR)
+    return blend + floor * np.eye(len(blend))
 
 
 def _log(prior: np.ndarray) -> np.ndarray:
@@ -140,6 +146,6 @@ def _log(prior: np.ndarray) -> np.ndarray:
 def _warn_weak(names: list[str]) -> None:
     if names:
         _warnings.warn(
-            f"class {', '.join(names)}: too few rows, or columns that are collinear within the class, for a covariance of "
-            "its own; it was blended with the covariance of all classes. Leave columns out or set shrinkage"
+            f"class {', '.join(names)}: too few rows, or columns that are collinear within the class, to estimate its own "
+            "covariance; it was blended with the covariance of all classes. Leave out columns or set shrinkage"
         )

@@ -1,4 +1,4 @@
-"""QDA as a formula"""
+"""Quadratic discriminant analysis as a `Formula`, for export."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from baytree.linear.formula import _features
 if TYPE_CHECKING:
     from baytree.linear.discriminant.model import QuadraticDiscriminant
 
-GREATEST_SQUARE = 1e300  # half the squared distance to a class at most, as in the model
+GREATEST_SQUARE = 1e300  # upper bound of half the squared distance to a class, as in the model
 
 
 def quadratic(title: str, model: QuadraticDiscriminant, schema: Schema) -> Formula:
-    """start − |W (x − mean)|²/2 of each class, and its softmax."""
+    """start − |W (x − mean)|² / 2 for each class, then softmax."""
     steps = FormulaBuilder(schema)
-    apart = [
+    differences = [
         steps.add_step(Sum((steps.add_step(feature), constant(-model.mean[:, f]))))
         for f, feature in enumerate(_features(model.design, schema))
     ]
-    squares = [_square(steps, model.whiten[:, i], apart) for i in range(len(apart))]
+    squares = [_square(steps, model.whiten[:, i], differences) for i in range(len(differences))]
     half = Smallest((Quotient(Sum(tuple(squares)), constant(2.0)), constant(GREATEST_SQUARE)))
     return classification_formula(
         title, steps, Softmax(steps.add_step(Sum((constant(model.start), Product((constant(-1.0), half))))))
@@ -33,7 +33,7 @@ def quadratic(title: str, model: QuadraticDiscriminant, schema: Schema) -> Formu
 
 
 def _square(steps: FormulaBuilder, row: np.ndarray, apart: list[Named]) -> Expression:
-    """The square of one whitened coordinate; row [n_classes, n_features]."""
+    """Square of one whitened coordinate. row [n_classes, n_features]"""
     used = [f for f in range(len(apart)) if row[:, f].any()]
     z = steps.add_step(Sum(tuple(Product((constant(row[:, f]), apart[f])) for f in used)))
     return Product((z, z))

@@ -1,4 +1,8 @@
-"""Learners of discriminant analysis: additive ones, and shrinkage after Ledoit and Wolf, which reads the rows twice."""
+"""Learners of discriminant analysis: mergeable ones, and one with Ledoit–Wolf shrinkage, which needs two passes over the
+rows.
+
+`DiscriminantLearner` is the base class; its subclasses supply derivation, leave-one-out and intervals of LDA and QDA.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +39,21 @@ from baytree.param_validation import ClassAmounts
 
 
 def refuse_text(schema: Schema) -> None:
-    """Raises an error where a column is text."""
+    """Raise ValueError if a column is text."""
     for column in schema.columns:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text, and words have no covariance worth estimating; "
+                f"column {column.name!r} is text, which discriminant analysis cannot use; "
                 "leave it out, or use LogisticRegression or NaiveBayesClassifier"
             )
 
 
 @dataclass(frozen=True)
 class DiscriminantLearner(MergeableLearner):
-    """Gaussian classes as a function of one statistic; `shrinkage` is amounts, or None for those of `oas`."""
+    """Gaussian classes as a function of one `Scatter`. `shrinkage` holds amounts; None means that `oas` computes them."""
 
     covariance: str = "unbiased"
-    shrinkage: np.ndarray | None = None  # [1], or [n_classes] for own covariances
+    shrinkage: np.ndarray | None = None  # [1]; [n_classes] for one covariance per class
     priors: ClassAmounts | None = None
 
     is_pooled = True
@@ -59,35 +63,35 @@ class DiscriminantLearner(MergeableLearner):
         return scatter_of(within_doubles(table), self.is_pooled)
 
     def observe_all(self, rows: Partitions) -> Scatter:
-        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within.
+        """Statistic of all rows, from partitions that are not subdivided: each is read by several threads.
 
-        Warns of columns that one far value has made useless.
+        Warns of columns whose variance is due to a single extreme value.
         """
         outliers = Outliers(rows)
-        seen = rows.map_reduce(self.observe, rows_per_part=None)
-        is_value = seen.layout.level == VALUE
-        outliers.warn(seen.layout.source[is_value], seen.deviations()[is_value])
-        return seen
+        statistic = rows.map_reduce(self.observe, rows_per_part=None)
+        is_value = statistic.layout.level == VALUE
+        outliers.warn(statistic.layout.source[is_value], statistic.deviations()[is_value])
+        return statistic
 
     def derive(self, seen: Scatter, schema: Schema) -> LinearDiscriminant | QuadraticDiscriminant:
-        """The rule of these statistics."""
+        """Discriminant model of a statistic."""
         with one_blas_thread():
             return self._rule(seen, self._choice(seen, schema), schema)
 
     def leave_one_out(self, rows: Partitions) -> np.ndarray:
-        """The probabilities of each row under the rule of all other rows. [n_rows, n_classes]"""
+        """Class probabilities of each row by the model of all other rows. [n_rows, n_classes]"""
         table = within_doubles(rows.gather())
         with at_most(rows.n_jobs):
-            seen = self.observe(table)
-            return self._without_each(table, seen, self._choice(seen, table.schema))
+            statistic = self.observe(table)
+            return self._without_each(table, statistic, self._choice(statistic, table.schema))
 
     def intervals(self, seen: Scatter, table: Table, level: float) -> np.ndarray:
-        """Of the probability of each class. [n_rows, n_classes, 2]"""
-        with one_blas_thread(), _warnings.capture():  # what is odd about the columns was told when they were learnt
+        """Intervals of the class probabilities. [n_rows, n_classes, 2]"""
+        with one_blas_thread(), _warnings.capture():  # `fit` has already warned of these columns
             return self._intervals(seen, table, self._choice(seen, table.schema), level)
 
     def pooled(self, seen: Scatter, schema: Schema) -> PooledCovariance:
-        """The statistic made ready, before any shrinkage; what is odd about the columns is told by the rule."""
+        """Pooled covariance before shrinkage; warnings are dropped here because deriving the model gives them."""
         with _warnings.capture():
             return pool(seen, DiscriminantOptions(covariance=self.covariance, priors=self._shares(schema)), schema.columns)
 
@@ -104,19 +108,19 @@ class DiscriminantLearner(MergeableLearner):
     def _rule(
         self, seen: Scatter, choice: DiscriminantOptions, schema: Schema
     ) -> LinearDiscriminant | QuadraticDiscriminant:
-        """The model that follows from the statistic and the choices."""
+        """Model of the statistic with these options."""
 
     @abstractmethod
     def _without_each(self, table: Table, seen: Scatter, choice: DiscriminantOptions) -> np.ndarray:
-        """The probabilities of each row under the rule of all other rows."""
+        """Class probabilities of each row by the model of all other rows."""
 
     @abstractmethod
     def _intervals(self, seen: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
-        """The intervals that follow from the statistic and the choices."""
+        """Intervals for the statistic with these options."""
 
 
 class LinearDiscriminantLearner(DiscriminantLearner):
-    """Classes with one covariance."""
+    """Linear discriminant analysis: classes share one covariance."""
 
     def _rule(self, seen: Scatter, choice: DiscriminantOptions, schema: Schema) -> LinearDiscriminant:
         return derive_linear(seen, choice, schema.columns)
@@ -129,7 +133,7 @@ class LinearDiscriminantLearner(DiscriminantLearner):
 
 
 class QuadraticDiscriminantLearner(DiscriminantLearner):
-    """Classes with a covariance each."""
+    """Quadratic discriminant analysis: each class has its own covariance."""
 
     is_pooled = False
 
@@ -145,20 +149,21 @@ class QuadraticDiscriminantLearner(DiscriminantLearner):
 
 @dataclass(frozen=True)
 class LedoitWolfLearner:
-    """A discriminant shrunk as far as the rows themselves say: a second round reads their fourth powers, so it adds up to
-    nothing that could be taken apart again."""
+    """Discriminant analysis with Ledoit–Wolf shrinkage. A second pass reads fourth powers, so the statistic is not
+    mergeable.
+    """
 
     rule: DiscriminantLearner
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The rule, shrunk by the amount of least expected squared error."""
+        """Model with the shrinkage of minimum expected squared error."""
         with at_most(rows.n_jobs):
-            seen = self.rule.observe_all(rows)
-            pooled = self.rule.pooled(seen, rows.schema)
+            statistic = self.rule.observe_all(rows)
+            pooled = self.rule.pooled(statistic, rows.schema)
             fourth = rows.map_reduce(lambda table: fourth_powers(within_doubles(table), pooled), rows_per_part=None)
             amount = ledoit_wolf(fourth, pooled, by_class=not self.rule.is_pooled)
-            return FitResult(replace(self.rule, shrinkage=amount).derive(seen, rows.schema), seen)
+            return FitResult(replace(self.rule, shrinkage=amount).derive(statistic, rows.schema), statistic)
 
     def intervals(self, seen: Scatter, table: Table, level: float) -> np.ndarray:
-        """Refused, as of every covariance that was shrunk."""
+        """Raise ValueError: there are no intervals for a shrunk covariance."""
         return replace(self.rule, shrinkage=np.ones(1)).intervals(seen, table, level)

@@ -1,9 +1,9 @@
-"""Exact leave-one-out for discriminant analysis: each row judged by the model of all others, without a refit.
+"""Exact leave-one-out of discriminant analysis: each row predicted by the model of all others, without refitting.
 
-Taking a row (weight w, class k) away moves the class mean by −w d / (n_k − w), d = row − mean, and takes
-w n_k / (n_k − w) · d d' from the scatter; the inverse follows by Sherman and Morrison, the determinant by its lemma.
-Where the row alone carries a direction's spread, or a covariance borrows what the row changes, the row is taken from the
-statistic and the rule derived anew.
+Removing a row (weight w, class k) moves the class mean by −w d / (n_k − w), d = row − mean, and reduces the scatter by w n_k
+/ (n_k − w) · d d'; the inverse follows by the Sherman–Morrison formula, the determinant by the matrix determinant lemma. If
+the row alone carries the variance of a direction, or a blended covariance depends on the row, the row is subtracted from the
+statistic and the model is derived again.
 """
 
 from __future__ import annotations
@@ -23,53 +23,55 @@ from baytree.linear.linear_model import LOG_ZERO
 from baytree.linear.scatter.observe import scatter_of
 from baytree.linear.scatter.scatter import Scatter
 
-_ALONE = 1e-6  # of a direction's scatter: what is left without the row is next to nothing
+_NONE_LEFT = 1e-6  # proportion of a direction's scatter that remains without the row: less counts as none
 
 
 def linear_leave_one_out(
     table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]
 ) -> np.ndarray:
-    """The probabilities of each row under the linear rule of all other rows. [n_rows, n_classes]"""
+    """Class probabilities of each row by the linear model of all other rows. [n_rows, n_classes]"""
     pooled = pool(seen, choice, columns)
     sphere = sphering(pooled, columns)
-    places = pooled.mean @ sphere
+    projected_means = pooled.mean @ sphere
     scores, is_hard = np.empty((len(table), table.n_classes)), np.full(len(table), pooled.is_raised)
     for rows, x in pooled.design.blocks(table):
-        scores[rows], alone = _linear_scores(x @ sphere, table.label[rows], table.weight[rows], places, pooled, choice)
-        is_hard[rows] |= alone
-    answer = softmax(scores + _log_priors(table, pooled, choice))
-    answer[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_linear(rest, choice, columns))
-    return answer
+        scores[rows], is_alone = _linear_scores(
+            x @ sphere, table.label[rows], table.weight[rows], projected_means, pooled, choice
+        )
+        is_hard[rows] |= is_alone
+    probability = softmax(scores + _log_priors(table, pooled, choice))
+    probability[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_linear(rest, choice, columns))
+    return probability
 
 
 def quadratic_without_each(
     table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], classes: tuple[Any, ...]
 ) -> np.ndarray:
-    """The probabilities of each row under the quadratic rule of all other rows. [n_rows, n_classes]"""
+    """Class probabilities of each row by the quadratic model of all other rows. [n_rows, n_classes]"""
     pooled = pool(seen, choice, columns)
     found, is_weak = class_correlations(pooled, choice)
     scores, is_hard = np.empty((len(table), table.n_classes)), np.full(len(table), bool(is_weak.any()))
     whiten = [inverse_factor(covariance) for covariance in found]
     for rows, x in pooled.design.blocks(table):
-        for k, root in enumerate(whiten):
-            z = (x - pooled.mean[k]) @ root.T
+        for k, factor in enumerate(whiten):
+            z = (x - pooled.mean[k]) @ factor.T
             own = table.label[rows] == k
-            scores[rows, k], alone = _quadratic_scores(z, own, table.weight[rows], float(pooled.seen.weight[k]), choice)
-            scores[rows, k] += np.log(np.diag(root)).sum()
-            is_hard[rows] |= alone
-    answer = softmax(scores + _log_priors(table, pooled, choice))
-    answer[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_quadratic(rest, choice, columns, classes))
-    return answer
+            scores[rows, k], is_alone = _quadratic_scores(z, own, table.weight[rows], float(pooled.seen.weight[k]), choice)
+            scores[rows, k] += np.log(np.diag(factor)).sum()
+            is_hard[rows] |= is_alone
+    probability = softmax(scores + _log_priors(table, pooled, choice))
+    probability[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_quadratic(rest, choice, columns, classes))
+    return probability
 
 
 def _one_by_one(table: Table, seen: Scatter, which: np.ndarray, derive: Callable[[Scatter], Model]) -> np.ndarray:
-    """The probabilities of these rows, each under the rule of the statistic without it. [n, n_classes]"""
-    answer = np.empty((np.count_nonzero(which), table.n_classes))
-    with _warnings.capture():  # what one row less makes collinear is no fault of the table
+    """Class probabilities of some rows, each by the model derived from the statistic without it. [n, n_classes]"""
+    probability = np.empty((np.count_nonzero(which), table.n_classes))
+    with _warnings.capture():  # columns that become collinear by removing one row deserve no warning
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
-            answer[i] = derive(seen - scatter_of(one, seen.is_pooled)).predict(one)
-    return answer
+            probability[i] = derive(seen - scatter_of(one, seen.is_pooled)).predict(one)
+    return probability
 
 
 def _linear_scores(
@@ -80,53 +82,57 @@ def _linear_scores(
     pooled: PooledCovariance,
     choice: DiscriminantOptions,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """−distance² / 2 to each class mean, row and scatter as they are without the row; whether it alone had some spread."""
+    """−distance² / 2 to each class mean, with mean and scatter as without the row; whether the row alone had some
+    variance.
+    """
     class_weight = pooled.seen.weight[label]
     left = class_weight - weight
     whole = divisor(pooled.seen, choice)
     rest = _rest_divisor(pooled, choice, label, weight)
     own = z - places[label]
     ratio = np.divide(weight, left, out=np.zeros_like(left), where=left > 1e-12 * class_weight)
-    taken = class_weight * ratio / whole  # covariance' · rest / whole = I − taken · own own'
+    taken = class_weight * ratio / whole  # covariance without the row · rest / whole = I − taken · own own'
     length = np.einsum("ij,ij->i", own, own)
     inner = 1 - taken * length
     grow = taken / np.maximum(inner, 1e-300)
     out = np.empty((len(z), len(places)))
     for k, place in enumerate(places):
-        apart = z - place
-        apart[label == k] += (ratio[:, None] * own)[label == k]
-        square = np.einsum("ij,ij->i", apart, apart) + grow * np.einsum("ij,ij->i", apart, own) ** 2
+        difference = z - place
+        difference[label == k] += (ratio[:, None] * own)[label == k]
+        square = np.einsum("ij,ij->i", difference, difference) + grow * np.einsum("ij,ij->i", difference, own) ** 2
         out[:, k] = -square * rest / whole / 2
-    return out, inner < _ALONE
+    return out, inner < _NONE_LEFT
 
 
 def _quadratic_scores(
     z: np.ndarray, own: np.ndarray, weight: np.ndarray, total: float, choice: DiscriminantOptions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """−distance² / 2 − log det / 2 of one class, without the row where it belongs; whether it alone had some spread."""
+    """−distance² / 2 − log det / 2 of one class, without the row if it belongs to it; whether the row alone had some
+    variance.
+    """
     length = np.einsum("ij,ij->i", z, z)
-    left = np.maximum(total - weight, 1e-300)
-    whole = class_divisor(total, choice)
-    rest = np.array([class_divisor(float(n), choice) for n in left])
-    taken = total * weight / left / whole
+    remaining = np.maximum(total - weight, 1e-300)
+    full_divisor = class_divisor(total, choice)
+    rest = np.array([class_divisor(float(n), choice) for n in remaining])
+    taken = total * weight / remaining / full_divisor
     inner = np.maximum(1 - taken * length, 1e-300)
-    apart = length * (1 + weight / left) ** 2  # from the moved mean
-    square = rest / whole * (apart + taken * apart * length / inner)
-    log_det = np.log(inner) + z.shape[1] * np.log(whole / rest)
-    return np.where(own, -square / 2 - log_det / 2, -length / 2), own & (inner < _ALONE)
+    squared_distance = length * (1 + weight / remaining) ** 2  # distance from the mean without the row
+    square = rest / full_divisor * (squared_distance + taken * squared_distance * length / inner)
+    log_det = np.log(inner) + z.shape[1] * np.log(full_divisor / rest)
+    return np.where(own, -square / 2 - log_det / 2, -length / 2), own & (inner < _NONE_LEFT)
 
 
 def _rest_divisor(
     pooled: PooledCovariance, choice: DiscriminantOptions, label: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
     total, n_classes = pooled.seen.weight.sum(), np.count_nonzero(pooled.seen.weight)
-    last = pooled.seen.weight[label] - weight <= 1e-12 * pooled.seen.weight[label]
-    free = total - weight - (n_classes - last)
-    return np.where((choice.covariance == "unbiased") & (free > 0), free, total - weight)
+    is_last = pooled.seen.weight[label] - weight <= 1e-12 * pooled.seen.weight[label]
+    degrees = total - weight - (n_classes - is_last)
+    return np.where((choice.covariance == "unbiased") & (degrees > 0), degrees, total - weight)
 
 
 def _log_priors(table: Table, pooled: PooledCovariance, choice: DiscriminantOptions) -> np.ndarray:
-    """The log priors that each row's model has: the class of the row has lost the row. [n_rows, n_classes]"""
+    """Log priors of the model without each row: its class loses the weight of the row. [n_rows, n_classes]"""
     n = np.tile(pooled.seen.weight, (len(table), 1))
     n[np.arange(len(table)), table.label] -= table.weight
     n[n <= 1e-12 * pooled.seen.weight] = 0.0

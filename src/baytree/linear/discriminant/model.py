@@ -1,6 +1,6 @@
-"""What discriminant analysis learns: Gaussian classes, with one covariance (linear scores) or one each (quadratic).
+"""Models of discriminant analysis: `LinearDiscriminant` (one covariance) and `QuadraticDiscriminant` (one per class).
 
-Rows drawn from a discriminant model: a class by its prior, features by its Gaussian, columns by their kind.
+`sample` draws rows from a model: the class by its prior, the features by its Gaussian, then columns by their kind.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from baytree.summary.linear import LinearSummary, QuadraticSummary
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-MOST_COVARIANCES = 40  # features whose covariances are told
+MOST_COVARIANCES = 40  # features; with more, the summary has no covariances
 
-_FLAT = 1e-8  # of a correlation: directions of no spread, along which nothing is measured
+_NO_VARIANCE = 1e-8  # eigenvalue of the correlation below which a direction has no variance and is not measured
 
-UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
+UNSEEN = 1e-150  # whitening factor of a constant column: any distance along it is 0
 
 
 class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
-    """Gaussian classes with one covariance: linear scores, and the axes that keep the classes apart."""
+    """Gaussian classes with one covariance: linear scores, and the discriminant axes that separate the classes."""
 
     linear: LinearModel
-    axes: np.ndarray  # float64 [n_features, n_axes], from standard units
-    strength: np.ndarray  # float64 [n_axes], how far apart the classes are, falling
+    axes: np.ndarray  # float64 [n_features, n_axes], for features in standard units
+    strength: np.ndarray  # float64 [n_axes], singular values: separation of the classes, decreasing
     mean: np.ndarray  # float64 [n_classes, n_features], in standard units
     correlation: np.ndarray  # float64 [n_features, n_features], within classes
     prior: np.ndarray  # float64 [n_classes]
@@ -51,51 +51,51 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
             raise ValueError("discriminant: correlation and priors must fit features and classes")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the model fits a schema."""
+        """Raise ValueError unless the model fits the schema."""
         self.linear.check(schema)
 
     @property
     def design(self) -> Design:
-        """The features."""
+        """Design of the features."""
         return self.linear.design
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class. [n_rows, n_classes]"""
+        """Probability of each class. [n_rows, n_classes]"""
         return self.linear.predict(table)
 
     def explain(self, table: Table) -> list[Explanation]:
-        """What each column adds to the score of each class."""
+        """Explanation of each row: the contribution of each column to the score of each class."""
         return explain_linear(table, *self.linear.effects(table), self.predict(table))
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns."""
+        """Model as an expression of the raw columns."""
         from baytree.linear.formula import linear
 
         return linear("linear discriminant analysis", self.linear, schema)
 
     def summary(self, schema: Schema) -> LinearSummary:
-        """The coefficients of the linear scores, and the share of each axis in what keeps the class means apart."""
+        """Coefficients of the linear scores, and the proportion of the between-class variance on each axis."""
         coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
-        share = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
-        return coefficients.summary("linear discriminant analysis", schema.target.name, tuple(share.tolist()))
+        proportion = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
+        return coefficients.summary("linear discriminant analysis", schema.target.name, tuple(proportion.tolist()))
 
     def squares(self, table: Table) -> tuple[np.ndarray, int]:
-        """Mahalanobis' squared distance of each row to each class mean, and in how many dimensions. [n_rows, n_classes]"""
-        root, vector = np.linalg.eigh(self.correlation)
-        kept = root > _FLAT
-        sphere = vector[:, kept] / np.sqrt(root[kept])
-        out, places = np.empty((len(table), len(self.prior))), self.mean @ sphere
+        """Squared Mahalanobis distance of each row to each class mean [n_rows, n_classes], and the number of dimensions."""
+        eigenvalue, eigenvector = np.linalg.eigh(self.correlation)
+        has_variance = eigenvalue > _NO_VARIANCE
+        sphere = eigenvector[:, has_variance] / np.sqrt(eigenvalue[has_variance])
+        out, projected_means = np.empty((len(table), len(self.prior))), self.mean @ sphere
         for rows, x in self.design.blocks(table):
-            out[rows] = np.square((x @ sphere)[:, None] - places).sum(axis=2)
-        return out, int(kept.sum())
+            out[rows] = np.square((x @ sphere)[:, None] - projected_means).sum(axis=2)
+        return out, int(has_variance.sum())
 
     def coordinates(self, table: Table) -> np.ndarray:
-        """The rows on the discriminant axes. [n_rows, n_axes]"""
+        """Rows on the discriminant axes. [n_rows, n_axes]"""
         return self.design.scores(table, self.axes)
 
 
 class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="quadratic_discriminant"):
-    """Gaussian classes with a covariance each: score = start − |whitened distance to the class mean|² / 2."""
+    """Gaussian classes with one covariance each: score = start − |whitened distance to the class mean|² / 2."""
 
     design: Design
     mean: np.ndarray  # float64 [n_classes, n_features], in standard units
@@ -110,13 +110,13 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
             raise ValueError("quadratic: means, factors and priors must fit features and classes")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the model fits a schema."""
+        """Raise ValueError unless the model fits the schema."""
         self.design.check(schema)
         if len(self.start) != len(schema.classes):
-            raise ValueError("quadratic: another number of classes than in the schema")
+            raise ValueError("quadratic: the number of classes differs from the schema")
 
     def scores(self, table: Table) -> np.ndarray:
-        """The log density of each class, up to a constant. [n_rows, n_classes]"""
+        """Log density of each class, up to a constant. [n_rows, n_classes]"""
         out = np.empty((len(table), len(self.start)))
         for rows, x in self.design.blocks(table):
             for k in range(len(self.start)):
@@ -124,37 +124,41 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         return out
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class. [n_rows, n_classes]"""
+        """Probability of each class. [n_rows, n_classes]"""
         return softmax(self.scores(table))
 
     def squares(self, table: Table) -> tuple[np.ndarray, int]:
-        """Mahalanobis' squared distance of each row to each class mean, and in how many dimensions. [n_rows, n_classes]"""
+        """Squared Mahalanobis distance of each row to each class mean [n_rows, n_classes], and the number of dimensions."""
         return 2 * (self.start - self.scores(table)), int((np.abs(self.whiten[0].diagonal()) > UNSEEN).sum())
 
     def effects(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """Start and the effect of each column; the effect of a pair of columns is shared by both."""
+        """Start [n_classes] and effect of each column [n_rows, n_columns, n_classes]. A product of two columns counts half
+        for each.
+        """
         layout = self.design.layout
         effect = np.zeros((len(table), layout.n_columns, len(self.start)))
         for rows, x in self.design.blocks(table):
             for k in range(len(self.start)):
-                apart = x - self.mean[k]
-                part = -apart * (apart @ self.whiten[k].T @ self.whiten[k]) / 2
+                difference = x - self.mean[k]
+                contribution = -difference * (difference @ self.whiten[k].T @ self.whiten[k]) / 2
                 for j in np.unique(layout.source):
-                    effect[rows, j, k] = part[:, layout.of_column(int(j))].sum(axis=1)
+                    effect[rows, j, k] = contribution[:, layout.of_column(int(j))].sum(axis=1)
         return self.start, effect
 
     def explain(self, table: Table) -> list[Explanation]:
-        """What each column adds to the score of each class; a pair of columns shares what both add together."""
+        """Explanation of each row: the contribution of each column. The joint contribution of two columns is split between
+        them.
+        """
         return explain_linear(table, *self.effects(table), self.predict(table))
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns."""
+        """Model as an expression of the raw columns."""
         from baytree.linear.discriminant.formula import quadratic
 
         return quadratic("quadratic discriminant analysis", self, schema)
 
     def summary(self, schema: Schema) -> QuadraticSummary:
-        """Priors, class means and covariances, in the units of the columns."""
+        """Priors, class means and covariances in the units of the columns."""
         mean = self.design.centre + self.mean * self.design.scale
         return QuadraticSummary(
             schema.target.name,
@@ -166,7 +170,9 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         )
 
     def _covariance(self) -> np.ndarray:
-        """Of each class, in the units of the columns; none where features are many. [n_classes, n_features, n_features]"""
+        """Class covariances in the units of the columns, empty above `MOST_COVARIANCES` features. [n_classes, n_features,
+        n_features]
+        """
         if len(self.design) > MOST_COVARIANCES:
             return np.zeros((0, 0, 0))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -180,13 +186,13 @@ def _half_square(x: np.ndarray) -> np.ndarray:
 
 
 def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n: int, random: np.random.Generator) -> Any:
-    """A frame of n rows with their classes."""
+    """Draw a data frame of n rows with their classes."""
     label = random.choice(len(model.prior), size=n, p=model.prior)
     x = np.empty((n, len(model.design)))
     for k in np.unique(label):
-        own = np.flatnonzero(label == k)
-        noise = random.standard_normal((len(own), x.shape[1]))
-        x[own] = model.mean[k] + noise @ _root(model, int(k)).T
+        rows = np.flatnonzero(label == k)
+        noise = random.standard_normal((len(rows), x.shape[1]))
+        x[rows] = model.mean[k] + noise @ _root(model, int(k)).T
     x = x * model.design.scale + model.design.centre
     columns = {c.name: _column(x, model.design, j, c) for j, c in enumerate(schema.columns)}
     columns[schema.target.name] = np.array(schema.classes, dtype=object)[label]
@@ -194,30 +200,32 @@ def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n:
 
 
 def _root(model: LinearDiscriminant | QuadraticDiscriminant, k: int) -> np.ndarray:
-    """A square root of the class's covariance in standard units."""
+    """Square root of a class's covariance in standard units."""
     if isinstance(model, QuadraticDiscriminant):
         varies = model.whiten[k].diagonal() > UNSEEN
         return np.where(varies[:, None], np.linalg.inv(model.whiten[k]), 0.0)
-    root, vector = np.linalg.eigh(model.correlation)
-    return vector * np.sqrt(np.maximum(root, 0.0))
+    eigenvalue, eigenvector = np.linalg.eigh(model.correlation)
+    return eigenvector * np.sqrt(np.maximum(eigenvalue, 0.0))
 
 
 def _column(x: np.ndarray, design: Design, j: int, column: Column) -> np.ndarray:
-    """The column that these features come from: a number, the nearest rank, or the level with the largest mark."""
-    own = design.layout.of_column(j)
-    level = design.layout.level[own]
-    x = x[:, own]
+    """Column of these features: a number, the nearest rank, or the level with the largest one-hot value; missing if its
+    indicator is > 0.5.
+    """
+    features = design.layout.of_column(j)
+    level = design.layout.level[features]
+    x = x[:, features]
     if (level == VALUE).any():
         number = x[:, level == VALUE][:, 0]
         values = number if not column.levels else _named(np.clip(np.rint(number), 0, len(column.levels) - 1), column)
     else:
-        marks = np.flatnonzero(level >= 0)
-        rest = 1 - x[:, marks].sum(axis=1, keepdims=True)
-        codes = np.append(design.reference[j], level[marks])
-        values = _named(codes[np.hstack([rest, x[:, marks]]).argmax(axis=1)], column)
-    gap = (x[:, level == MISSING] > 0.5).any(axis=1)
+        level_features = np.flatnonzero(level >= 0)
+        reference_value = 1 - x[:, level_features].sum(axis=1, keepdims=True)
+        codes = np.append(design.reference[j], level[level_features])
+        values = _named(codes[np.hstack([reference_value, x[:, level_features]]).argmax(axis=1)], column)
+    is_missing = (x[:, level == MISSING] > 0.5).any(axis=1)
     values = values.copy()
-    values[gap] = np.nan if values.dtype.kind == "f" else None
+    values[is_missing] = np.nan if values.dtype.kind == "f" else None
     return values
 
 

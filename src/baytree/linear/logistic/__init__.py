@@ -1,6 +1,6 @@
-"""Logistic regression: rows, objective, solvers, the path of penalties and its cross-validation.
+"""Logistic regression with elastic-net penalties: rows, objective, solvers, regularization path and its cross-validation.
 
-The rows of a logistic regression in pieces, dense or sparse, and what they say about coefficients: it adds up.
-
-Solvers of logistic regression: each step asks the rows for a gradient, and now and then for a Hessian.
+`learner.py` is the entry: `problem.py` prepares a table, `build_rows.py` its rows (`rows.py`, over `dense_block.py` and
+`sparse_block.py` per partition), `fit.py` calls `solvers.py` and turns solutions into a `LogisticModel`. Each solver step
+asks the rows for a gradient and sometimes for a Hessian, one map-reduce each.
 """

@@ -1,6 +1,7 @@
-"""A table's rows made ready for logistic regression: dense or sparse, in the design's units, a piece of each part.
+"""Prepare a table's rows for logistic regression: dense or sparse, in the design's units, one block per partition.
 
-Folds of rows by what is in them, for the choice of a penalty: a key of each row is all that leaves its part.
+`with_folds` assigns the rows to folds by their contents for the choice of a penalty; only a hash of each row leaves its
+partition.
 """
 
 from __future__ import annotations
@@ -24,37 +25,39 @@ from baytree.parallel.blas import chunks, in_order
 
 Rows = DenseRows | SparseRows
 
-_BLOCK = 8192  # rows whose features are made at a time
+_BLOCK = 8192  # rows per block when features are computed
 
 
 class ClassCodes(msgspec.Struct, frozen=True):
-    """The classes that occur, and how many scores tell them apart."""
+    """Codes of the classes that occur, and the number of scores."""
 
-    code: np.ndarray  # int32 [n_classes], the place of each class among those that occur
-    k: int  # one where there are two
+    code: np.ndarray  # int32 [n_classes], index of each class among those that occur
+    k: int  # 1 for two classes
 
 
 def rows_of(rows: Partitions, design: Design, look: RowSummary, labels: ClassCodes) -> tuple[Rows, np.ndarray]:
-    """Rows in the design's units, and how far each feature lies above its centred form. [q]"""
-    q, weight = len(design) + 1, look.weight  # what a function holds travels to the rows
+    """Rows in the design's units, and by how much each of their features exceeds its centred form. [q]"""
+    q, weight = len(design) + 1, look.weight  # local variables: whatever a closure holds is sent to the workers
     if _is_better_compressed(rows, design, look):
-        pieces = rows.apply(lambda table: _sparse(table, design, weight, labels))
+        sparse_blocks = rows.apply(lambda table: _sparse(table, design, weight, labels))
         above = design.above(is_stored=look.lie.is_sparse and len(design) == design.layout.n_columns)
-        return SparseRows(pieces, rows.n_rows, q, labels.k), np.append(above, 0.0)
-    lies_plainly = look.lie.is_matrix or (rows.schema.is_numbers and isinstance(rows, RemotePartitions))
-    if _is_usual(design) and lies_plainly and not look.gaps.any() and len(design) == len(rows.schema):
-        plain = rows.apply_and_persist(lambda table: _piece(side_by_side(table), table, weight, labels), DenseBlock)
-        return DenseRows(plain, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
+        return SparseRows(sparse_blocks, rows.n_rows, q, labels.k), np.append(above, 0.0)
+    is_stored_plainly = look.lie.is_matrix or (rows.schema.is_numbers and isinstance(rows, RemotePartitions))
+    if _is_usual(design) and is_stored_plainly and not look.gaps.any() and len(design) == len(rows.schema):
+        dense_blocks = rows.apply_and_persist(lambda table: _piece(side_by_side(table), table, weight, labels), DenseBlock)
+        return DenseRows(dense_blocks, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
     # numbers in standard units, indicators as 0 and 1: most of a row is then 0
     is_value, centre, scale = design.layout.level == VALUE, design.centre, design.scale
     raw = msgspec.structs.replace(design, centre=np.where(is_value, centre, 0.0), scale=np.where(is_value, scale, 1.0))
     dense = rows.apply(lambda table: _piece(_features(table, raw), table, weight, labels))
-    left = np.where(is_value, 0.0, centre), np.where(is_value, 1.0, scale)
-    return DenseRows(dense, rows.n_rows, q, labels.k, *left), np.zeros(q)
+    remaining = np.where(is_value, 0.0, centre), np.where(is_value, 1.0, scale)
+    return DenseRows(dense, rows.n_rows, q, labels.k, *remaining), np.zeros(q)
 
 
 def _is_better_compressed(rows: Partitions, design: Design, look: RowSummary) -> bool:
-    """Text always; many marks, or a sparse matrix, where dense rows would be large."""
+    """Whether rows should be sparse: always with text; with many one-hot features or a sparse matrix if dense rows would be
+    large.
+    """
     if design.words:
         return True
     cells = rows.n_rows * len(design)
@@ -64,14 +67,14 @@ def _is_better_compressed(rows: Partitions, design: Design, look: RowSummary) ->
 
 
 def _stored(table: Table, design: Design) -> float:
-    """How many numbers a sparse matrix stores; infinitely many where they cannot be used as they are."""
+    """Number of stored entries of a sparse matrix; inf if they cannot be used unchanged."""
     return np.inf if design.stored(table) is None else float(table.values.matrix.nnz)
 
 
 def _is_usual(design: Design) -> bool:
-    """Whether columns are not far from 0 in their own units, so that the caller's own matrix will do."""
-    usual = (np.abs(design.centre) / 8 <= design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
-    return len(design) <= 500 and bool(usual.all())
+    """Whether no column is far from 0 relative to its deviation, so that the caller's own matrix can be used unscaled."""
+    is_usual = (np.abs(design.centre) / 8 <= design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
+    return len(design) <= 500 and bool(is_usual.all())
 
 
 def _piece(x: np.ndarray, table: Table, total: float, labels: ClassCodes) -> DenseBlock:
@@ -79,13 +82,13 @@ def _piece(x: np.ndarray, table: Table, total: float, labels: ClassCodes) -> Den
 
 
 def _features(table: Table, design: Design) -> np.ndarray:
-    """A copy, in the units of the design."""
+    """Dense features in the units of the design, as a new array. [n_rows, n_features]"""
     x = np.empty((len(table), len(design)))
 
     def fill(rows: slice) -> None:
         for first in range(rows.start, rows.stop, _BLOCK):
-            own = slice(first, min(first + _BLOCK, rows.stop))
-            x[own] = design.features(table, own)
+            block = slice(first, min(first + _BLOCK, rows.stop))
+            x[block] = design.features(table, block)
 
     in_order(fill, chunks(len(table)))
     return x
@@ -107,15 +110,17 @@ def _constant_last(x: SparseMatrix) -> SparseMatrix:
 
 
 def with_folds(rows: Rows, total: float, n_folds: int) -> tuple[Rows, int]:
-    """The rows in folds, equal ones as one per fold, and how many folds have rows. `total` is the sum of the weights."""
-    dealt = assign_folds_by_weight(rows.row_hashes(), rows.labels(), rows.weights(), 1 / total, n_folds)
-    number, n_folds = numbered(dealt.fold)
-    if dealt.index is None:
+    """Rows assigned to folds, equal rows merged into one per fold, and the number of folds that have rows. `total`: sum of
+    the weights.
+    """
+    assignment = assign_folds_by_weight(rows.row_hashes(), rows.labels(), rows.weights(), 1 / total, n_folds)
+    number, n_folds = numbered(assignment.fold)
+    if assignment.index is None:
         return rows.in_folds(number), n_folds
-    return rows.dealt(dealt.index, dealt.weight, number), n_folds
+    return rows.dealt(assignment.index, assignment.weight, number), n_folds
 
 
 def numbered(fold: np.ndarray) -> tuple[np.ndarray, int]:
-    """The folds as 0, 1, …, and how many there are. int64 [n]"""
-    names, number = np.unique(fold, return_inverse=True)
-    return number.astype(np.int64), len(names)
+    """Folds renumbered as 0, 1, …, and how many there are. int64 [n]"""
+    fold_names, number = np.unique(fold, return_inverse=True)
+    return number.astype(np.int64), len(fold_names)

@@ -1,7 +1,7 @@
-"""A part's dense rows of a logistic regression, and what they say about coefficients: loss, gradient, Hessian.
+"""Dense rows of one partition of a logistic regression: loss, gradient and Hessian, additive over slices of rows.
 
-Coefficients and start are those of the features as they lie here; the constant 1 comes after the last feature. What rows
-say adds up over runs of them.
+Coefficients and intercepts here refer to the features as stored (`DenseRows` converts to standard units); the constant
+feature 1 comes after the last stored one.
 """
 
 from __future__ import annotations
@@ -19,60 +19,60 @@ from baytree.statistics.containers import every_nth
 
 _BLOCK = 1024
 
-_SPARSE = 0.4  # share of numbers that are not 0, up to which products of rows by these alone are quicker than by BLAS
+_MAX_DENSITY = 0.4  # proportion of non-zero numbers up to which a product over these alone is faster than BLAS
 
 NO_FOLDS = np.zeros(0, np.int64)
 
 
 class DenseBlock(msgspec.Struct, frozen=True):
-    """Features side by side, as the caller has them or in the design's units."""
+    """Dense features with labels and weights; either the caller's own array or in the design's units."""
 
     x: np.ndarray  # float64 [n_rows, q − 1]
     label: np.ndarray  # int32 [n_rows]
-    weight: np.ndarray  # float64 [n_rows]; those of all pieces sum to 1
-    k: int  # scores: one where there are two classes
-    first: int = 0  # rows before these
-    fold: np.ndarray = NO_FOLDS  # int64 [n_rows], where rows are dealt
+    weight: np.ndarray  # float64 [n_rows]; weights of all blocks sum to 1
+    k: int  # number of scores: 1 for two classes
+    first: int = 0  # index of the first row in the table
+    fold: np.ndarray = NO_FOLDS  # int64 [n_rows]; empty if there are no folds
 
     def __len__(self) -> int:
         return len(self.x)
 
     def arrays(self) -> Sequence[np.ndarray]:
-        """All that these rows are, before they are dealt into folds."""
+        """Arrays from which `from_arrays` rebuilds this object, without folds."""
         return [self.x, self.label, self.weight, np.array([self.k, self.first])]
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[np.ndarray]) -> Self:
-        """The rows that had these arrays."""
-        x, label, weight, known = arrays
-        return cls(x, label, weight, *known.tolist())
+        """Rebuild the object from `arrays()`."""
+        x, label, weight, sizes = arrays
+        return cls(x, label, weight, *sizes.tolist())
 
     @property
     def q(self) -> int:
-        """The number of features, the constant included."""
+        """Number of features, including the constant."""
         return self.x.shape[1] + 1
 
     @property
     def runs(self) -> RowChunks:
-        """The rows in runs, over which what they say is added up."""
+        """Slices of rows over which results are added up."""
         return RowChunks(len(self.x))
 
     def every(self, step: int) -> DenseBlock:
-        """One row of every few."""
-        own = every_nth(step, self.first, len(self))
-        x, label = np.ascontiguousarray(self.x[own]), np.ascontiguousarray(self.label[own])
-        return msgspec.structs.replace(self, x=x, label=label, weight=self.weight[own])
+        """Every `step`-th row of the table."""
+        selected = every_nth(step, self.first, len(self))
+        x, label = np.ascontiguousarray(self.x[selected]), np.ascontiguousarray(self.label[selected])
+        return msgspec.structs.replace(self, x=x, label=label, weight=self.weight[selected])
 
     def take(self, index: np.ndarray) -> DenseBlock:
-        """These rows."""
+        """Some of the rows."""
         return msgspec.structs.replace(self, x=self.x[index], label=self.label[index], weight=self.weight[index])
 
     def columns(self, features: np.ndarray) -> DenseBlock:
-        """The rows with these features only; the constant, last, is always among them."""
+        """Rows with some of the features; the constant, last, must be among them."""
         return msgspec.structs.replace(self, x=np.ascontiguousarray(self.x[:, features[:-1]]))
 
     def row_hashes(self, centre: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """A number made from each row's features in the design's units. uint64 [n_rows]"""
+        """Hash of each row's features in the design's units. uint64 [n_rows]"""
         key = np.empty(len(self.x), np.uint64)
         if not len(key):
             return key
@@ -91,19 +91,19 @@ class DenseBlock(msgspec.Struct, frozen=True):
         return self.runs.total(part)
 
     def scores(self, coefficient: np.ndarray, start: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """The scores of these rows. [n, k]"""
+        """Scores of some rows. [n, k]"""
         return self.x[rows] @ coefficient.T + start
 
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
-        """The sum of the rows, each times a number, and of these numbers. [q]"""
+        """Weighted sum of the rows, and of the weights. [q]"""
         return np.append(weight @ self.x, weight.sum())
 
     def loss_gradient(self, coefficient: np.ndarray, start: np.ndarray) -> LossGradient:
-        """What all rows say at these coefficients, by the features as they lie here."""
+        """Loss and gradient of all rows at these coefficients, with respect to the stored features."""
         return self.runs.total(lambda rows: self._slope(coefficient, start, rows))
 
     def hessian(self, coefficient: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """The second derivatives of the mean loss, by the features as they lie here. [k * q, k * q]"""
+        """Hessian of the mean loss with respect to the stored features. [k * q, k * q]"""
         return self.runs.total(lambda rows: self._curvature(coefficient, start, rows))
 
     def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> LossGradient:
@@ -111,20 +111,20 @@ class DenseBlock(msgspec.Struct, frozen=True):
         if self.k == 1:
             return LossGradient(self._one_slope(coefficient[0], float(start[0]), rows, gradient[0]), gradient)
         for x, weight, label in self._blocks(rows):
-            lost, share = losses(x @ coefficient.T + start, label)
-            residual = residuals(share, label, weight)
-            loss += float(weight @ lost)
+            row_loss, probability = losses(x @ coefficient.T + start, label)
+            residual = residuals(probability, label, weight)
+            loss += float(weight @ row_loss)
             gradient[:, :-1] += residual.T @ x
             gradient[:, -1] += residual.sum(axis=0)
         return LossGradient(loss, gradient)
 
     def _one_slope(self, coefficient: np.ndarray, start: float, rows: slice, gradient: np.ndarray) -> float:
         loss = 0.0
-        for first in range(rows.start, rows.stop, 8 * _BLOCK):  # few rows to a sum: rounding grows with their number
-            own = np.zeros_like(gradient)
+        for first in range(rows.start, rows.stop, 8 * _BLOCK):  # short sums: rounding grows with the number of terms
+            block_gradient = np.zeros_like(gradient)
             last = min(first + 8 * _BLOCK, rows.stop)
-            loss += _core.dense_slope(self.x, self.label, self.weight, coefficient, start, first, last, own)
-            gradient += own
+            loss += _core.dense_slope(self.x, self.label, self.weight, coefficient, start, first, last, block_gradient)
+            gradient += block_gradient
         return loss
 
     def _curvature(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> np.ndarray:
@@ -146,25 +146,25 @@ class DenseBlock(msgspec.Struct, frozen=True):
 
     def _blocks(self, rows: slice) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         for first in range(rows.start, rows.stop, _BLOCK):
-            own = slice(first, min(first + _BLOCK, rows.stop))
-            yield self.x[own], self.weight[own], self.label[own]
+            block = slice(first, min(first + _BLOCK, rows.stop))
+            yield self.x[block], self.weight[block], self.label[block]
 
 
 def _add_curvature(hessian: np.ndarray, x: np.ndarray, weight: np.ndarray, share: np.ndarray) -> None:
-    """The blocks X' diag(w p_k) X less Z'Z, Z_k = √w p_k X, of several classes."""
+    """Add the multinomial Hessian: blocks X' diag(w p_k) X, minus Z'Z with Z_k = √w p_k X."""
     k, q = share.shape[1], x.shape[1] + 1
     root = np.sqrt(weight)
     z = np.hstack([_times(x, root * share[:, c]) for c in range(k)])
     hessian -= z.T @ z
     for c in range(k):
         scaled = _times(x, root * np.sqrt(share[:, c]))
-        own = slice(c * q, (c + 1) * q)
-        hessian[own, own] += scaled.T @ scaled
+        block = slice(c * q, (c + 1) * q)
+        hessian[block, block] += scaled.T @ scaled
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:
-    """rows' rows; one-hot features are mostly 0. rows [n, q]"""
-    if np.count_nonzero(rows[::8]) > _SPARSE * rows[::8].size:
+    """rows' rows, skipping zeros if there are many (one-hot features). rows [n, q]"""
+    if np.count_nonzero(rows[::8]) > _MAX_DENSITY * rows[::8].size:
         return rows.T @ rows
     out = np.zeros((rows.shape[1], rows.shape[1]))
     _core.sparse_squares(rows, out)
@@ -172,7 +172,7 @@ def _squares(rows: np.ndarray) -> np.ndarray:
 
 
 def _times(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Rows times a number each, the constant 1 appended. [n, q]"""
+    """Rows multiplied by a factor each, with the constant 1 appended. [n, q]"""
     out = np.empty((len(x), x.shape[1] + 1))
     np.multiply(x, factor[:, None], out=out[:, :-1])
     out[:, -1] = factor

@@ -1,7 +1,8 @@
-"""Logistic regression: from a task and a penalty to a solution, and from solutions to a frozen model.
+"""Fit logistic regression: from a problem and a penalty to a solution, and from solutions to a `LogisticModel`.
 
-min over b: mean loss + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²), intercepts free, b on columns divided by their
-standard deviation (divisor n) or, without standardisation, on the columns as they are. C = 1 / (n · λ).
+Objective: mean loss + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²) over coefficients b of columns divided by their
+standard deviation (divisor n) or, without standardisation, of the columns unchanged; intercepts are not penalised. C = 1 /
+(n · λ). The same parametrisation as glmnet (Friedman, Hastie and Tibshirani 2010).
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ from baytree.linear.logistic.rows import DenseRows
 from baytree.linear.logistic.sign_constraints import solve_with_sign_constraints
 from baytree.linear.logistic.solvers import gradient_descent, minimize, safe_rate
 
-_AIM = Tolerance(1e-10, 100, 1e-16)  # steps that leave a share of what is wrong go on until rounding is all that is left
+# target below rounding: steps that converge linearly go on until only rounding is left
+_TO_ROUNDING = Tolerance(1e-10, 100, 1e-16)
 
 _ABOVE_ROUNDING = 1 + 1e-12
 
-_SMALL = 1_000_000  # numbers in the rows, once per class
+_MAX_SIZE = 1_000_000  # numbers in the rows, times the number of scores
 
-_NEAREST = 1e-8  # of the tolerance
+_CLOSER_FACTOR = 1e-8  # relative to the tolerance
 
 
 def max_lambda(task: LogisticProblem, options: LogisticOptions) -> float:
-    """The smallest λ at which a lasso keeps no column: max |gradient| / factor at the intercepts alone."""
-    start = minimize(task.rows, Penalty(np.append(np.full(task.rows.q - 1, 1e12), 0.0), np.zeros(task.rows.q)), _AIM)
+    """Smallest λ at which a lasso selects no column: max |gradient| / penalty factor with intercepts alone."""
+    start = minimize(task.rows, Penalty(np.append(np.full(task.rows.q - 1, 1e12), 0.0), np.zeros(task.rows.q)), _TO_ROUNDING)
     theta = np.zeros_like(start.theta)
     theta[:, -1] = start.theta[:, -1]
     gradient = np.abs(task.rows.loss_gradient(theta).gradient).max(axis=0)[:-1]
@@ -46,7 +48,9 @@ def fit_task(
     start: Solution | None = None,
     aim: Tolerance | None = None,
 ) -> Solution:
-    """The optimum of one multinomial (or two-class) problem by the chosen solver, within an aim or as near as it comes."""
+    """Optimum of one multinomial or two-class problem by the chosen solver, to a given tolerance or as precisely as
+    possible.
+    """
 
     def solve(rows: Rows, own: Penalty, near: Solution | None) -> Solution:
         return _fit_rows(rows, options, own, near, aim)
@@ -57,35 +61,37 @@ def fit_task(
 def _fit_rows(
     rows: Rows, options: LogisticOptions, penalty: Penalty, start: Solution | None, aim: Tolerance | None
 ) -> Solution:
-    given, aim = aim, aim or Tolerance.of(options.tol, options.max_iter, penalty)
+    given_aim, aim = aim, aim or Tolerance.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
         fit = minimize(rows, penalty, aim, start, options.solver)
-        return fit if given else _closer(rows, penalty, aim, fit)
+        return fit if given_aim else _closer(rows, penalty, aim, fit)
     theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
     rate = safe_rate(rows, penalty) if options.learning_rate is None else options.learning_rate
     return gradient_descent(rows, penalty, theta, aim, rate)
 
 
 def _closer(rows: Rows, penalty: Penalty, aim: Tolerance, fit: Solution) -> Solution:
-    """The optimum as near as doubles come: for few rows a step more costs nothing, and laws hold to the last digits."""
-    left = aim.max_iter - fit.n_iter
+    """Refine a Newton solution to rounding error if rows are few: another step is cheap, and equal problems then give equal
+    digits.
+    """
+    n_left = aim.max_iter - fit.n_iter
     is_by_newton = isinstance(rows, DenseRows) and (fit.hessian is not None or are_few(rows))
-    is_small = rows.k * rows.n_rows * (rows.q - 1) <= _SMALL
-    if not (is_by_newton and is_small) or fit.is_separable or fit.kkt_violation > aim.tol or left < 1:
+    is_small = rows.k * rows.n_rows * (rows.q - 1) <= _MAX_SIZE
+    if not (is_by_newton and is_small) or fit.is_separable or fit.kkt_violation > aim.tol or n_left < 1:
         return fit
-    last = newton(rows, penalty, fit.theta, Tolerance(aim.tol, left, _NEAREST * aim.tol), fit.hessian)
-    track = fit.losses + last.losses[1:]
-    return msgspec.structs.replace(last, n_iter=fit.n_iter + last.n_iter, losses=track, is_separable=False)
+    refined = newton(rows, penalty, fit.theta, Tolerance(aim.tol, n_left, _CLOSER_FACTOR * aim.tol), fit.hessian)
+    losses = fit.losses + refined.losses[1:]
+    return msgspec.structs.replace(refined, n_iter=fit.n_iter + refined.n_iter, losses=losses, is_separable=False)
 
 
 def lambda_grid(task: LogisticProblem, options: LogisticOptions, count: int) -> np.ndarray:
-    """Falling strengths, evenly apart in logs, from the one that keeps no column to the user's own."""
-    top, end = max_lambda(task, options), lambda_value(task, options)
-    return np.geomspace(top, end, count) if 0 < end < top and count > 1 else np.array([end])
+    """Decreasing λ values, evenly spaced in logs, from the smallest that selects no column to the user's own. [count]"""
+    largest, smallest = max_lambda(task, options), lambda_value(task, options)
+    return np.geomspace(largest, smallest, count) if 0 < smallest < largest and count > 1 else np.array([smallest])
 
 
 def fit_path(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray) -> list[Solution]:
-    """The solution at each strength to within `tol`, warm-started by the one before."""
+    """Solution at each λ to within `tol`, warm-started from the previous one."""
     fits: list[Solution] = []
     aim = Tolerance(options.tol, options.max_iter, options.tol)
     for lambda_ in lambdas:
@@ -95,7 +101,7 @@ def fit_path(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarra
 
 
 def model_of(task: LogisticProblem, options: LogisticOptions, fits: list[Solution]) -> LogisticModel:
-    """The model of the solutions: one, or one per class against the rest."""
+    """Model of the solutions: a single one, or one per class against the rest."""
     penalty = penalty_of(task, options)
     if len(fits) > 1:
         return _model(task, _kept(np.vstack([fit.theta for fit in fits]), options), "ovr", None)
@@ -106,43 +112,47 @@ def model_of(task: LogisticProblem, options: LogisticOptions, fits: list[Solutio
 
 
 def bound_of(task: LogisticProblem, penalty: Penalty, theta: np.ndarray) -> np.ndarray:
-    """The features that would have the other sign if they might: the objective falls beyond their bound. int32"""
-    fall = task.signs * task.rows.loss_gradient(theta).gradient[0] - penalty.lasso
-    return np.flatnonzero((task.signs != 0) & (theta[0] == 0) & (fall > 0)).astype(np.int32)
+    """Features held at 0 by a sign constraint: the objective would decrease beyond it. int32"""
+    decrease = task.signs * task.rows.loss_gradient(theta).gradient[0] - penalty.lasso
+    return np.flatnonzero((task.signs != 0) & (theta[0] == 0) & (decrease > 0)).astype(np.int32)
 
 
 def _kept(theta: np.ndarray, options: LogisticOptions) -> np.ndarray:
-    """The coefficients, the constant exactly 0 where there is to be none."""
+    """Coefficients, with the constant exactly 0 if the model has none."""
     return theta * np.append(np.ones(theta.shape[1] - 1), 0.0) if options.constant == np.inf else theta
 
 
 def center_coefficients(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
-    """The symmetric one of equal solutions: intercepts sum to 0, and unpenalised or lasso coefficients are centred too.
+    """Symmetric choice among equivalent solutions: intercepts sum to 0, and so on for coefficients without a ridge.
 
-    Adding a number to a feature's coefficients in all classes changes no probability. A ridge makes them sum to 0; the
-    lasso is indifferent between the middle two, and takes their mean to be 0.
+    Adding a number to a feature's coefficients in all classes changes no probability. A ridge makes them sum to 0;
+    unpenalised coefficients are centred at their mean. The lasso fixes only that the median is 0; with an even number of
+    classes the mean of the middle two is set to 0.
     """
     if len(theta) == 1:
         return theta
     theta = theta.copy()
     theta[:, -1] -= theta[:, -1].mean()
     free = (penalty.ridge == 0) & (np.arange(theta.shape[1]) < theta.shape[1] - 1)
-    middle = np.median(theta[:, free], axis=0) if not penalty.is_smooth else theta[:, free].mean(axis=0)
-    theta[:, free] -= middle
+    center = np.median(theta[:, free], axis=0) if not penalty.is_smooth else theta[:, free].mean(axis=0)
+    theta[:, free] -= center
     return theta
 
 
 def covariance_of(task: LogisticProblem, fit: Solution) -> np.ndarray:
-    """The covariance of unpenalised coefficients in standard units, those of the first class (of three or more) fixed.
+    """Covariance of unpenalised coefficients in standard units, with those of the first class fixed if there are three or
+    more.
 
-    The inverse of the observed information, Σ weight · curvature; what is at its bound is taken as given, and has none.
+    The inverse of the observed information, total weight · Hessian. Coefficients at their bound are taken as given and get
+    covariance 0. Empty if rows are sparse or coefficients are more than 2500.
     """
     is_bound = (task.signs != 0) & (fit.theta == 0).all(axis=0)
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
-    curvature = task.rows.hessian(fit.theta) if fit.hessian is None else fit.hessian  # without a penalty: at the end
+    # without a penalty, the solver returns the Hessian at the optimum
+    hessian = task.rows.hessian(fit.theta) if fit.hessian is None else fit.hessian
     first = task.rows.q if task.rows.k > 1 else 0
-    reduced = curvature[first:, first:]
+    reduced = hessian[first:, first:]
     if not is_bound.any():
         return solve(reduced, np.eye(len(reduced))) / task.total
     free, covariance = np.ix_(~is_bound, ~is_bound), np.zeros_like(reduced)
@@ -151,7 +161,7 @@ def covariance_of(task: LogisticProblem, fit: Solution) -> np.ndarray:
 
 
 def _model(task: LogisticProblem, theta: np.ndarray, link: Link, covariance: np.ndarray | None) -> LogisticModel:
-    """The model of these coefficients, for all declared classes; one that never occurred has probability 0."""
+    """Model for all declared classes; a class that does not occur gets probability 0."""
     weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
     if len(task.present) < task.n_classes or len(task.present) == 1:
         weight, intercept, link = _for_all(task, weight, intercept, link)
@@ -163,10 +173,10 @@ def _for_all(
     task: LogisticProblem, weight: np.ndarray, intercept: np.ndarray, link: Link
 ) -> tuple[np.ndarray, np.ndarray, Link]:
     p = weight.shape[1]
-    if link == "sigmoid":  # as two scores, the first 0
+    if link == "sigmoid":  # as two scores, of which the first is 0
         weight, intercept = np.vstack([np.zeros(p), weight[0]]), np.append(0.0, intercept)
         link = "softmax"
-    own = len(task.present)
-    every, start = np.zeros((task.n_classes, p)), np.full(task.n_classes, LOG_ZERO)
-    every[task.present], start[task.present] = weight[:own], intercept[:own]
-    return every, start, link
+    n_present = len(task.present)
+    all_weights, all_intercepts = np.zeros((task.n_classes, p)), np.full(task.n_classes, LOG_ZERO)
+    all_weights[task.present], all_intercepts[task.present] = weight[:n_present], intercept[:n_present]
+    return all_weights, all_intercepts, link

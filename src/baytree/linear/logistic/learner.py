@@ -1,6 +1,8 @@
-"""Learners of logistic regression: one strength of the penalty, or the best of several by cross-validation.
+"""Learners of logistic regression: `LogisticLearner` for one penalty strength, `LogisticCVLearner` for one chosen by
+cross-validation.
 
-Choosing the strength of the penalty: the same folds and the same strengths for all, judged by held-out loss.
+Cross-validation uses the same λ values in all folds and compares them by held-out loss (`held_out_losses`); each fold's path
+is warm-started from the solutions on all rows.
 """
 
 from __future__ import annotations
@@ -38,23 +40,25 @@ from baytree.param_validation import ClassWeights
 
 @dataclass(frozen=True)
 class LogisticLearner:
-    """Logistic regression at one strength of the penalty; `warns_as` is the class of a warning that it did not converge."""
+    """Logistic regression at one penalty strength. `warns_as` is the category of the warning that it did not converge."""
 
     options: LogisticOptions
     class_weight: ClassWeights
-    n_path: int = 0  # strengths solved on the way and kept
-    start: tuple[np.ndarray, ...] = ()  # coefficients of an earlier fit, tried where their shapes fit
+    n_path: int = 0  # number of λ values of the stored path; 0: none
+    start: tuple[np.ndarray, ...] = ()  # coefficients of an earlier fit, used as start if their shapes match
     warns_as: type[Warning] = _warnings.BaytreeWarning
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The optimum, and how it was reached."""
+        """Model at the optimum, with solver diagnostics and, if requested, the regularization path as fitted attributes."""
         with at_most(rows.n_jobs):
             task = _task(rows, self.options, self.class_weight)
             fits = self._fits(task)
             model = model_of(task, self.options, fits)
             path = {"path_": self._path(task, rows.schema)} if self.n_path else {}
         _warn(fits, self.options, len(task.present), self.warns_as)
-        return FitResult(model, fitted_attributes={**_told(fits), **path, "_thetas": tuple(fit.theta for fit in fits)})
+        return FitResult(
+            model, fitted_attributes={**_diagnostics(fits), **path, "_thetas": tuple(fit.theta for fit in fits)}
+        )
 
     def _path(self, task: LogisticProblem, schema: Schema) -> RegularizationPath:
         lambdas = lambda_grid(task, self.options, self.n_path)
@@ -71,33 +75,34 @@ class LogisticLearner:
 
 @dataclass(frozen=True)
 class LogisticCVLearner:
-    """Logistic regression at the strength of least held-out loss, or the strongest within one standard error of it."""
+    """Logistic regression at the λ of minimum held-out loss, or the strongest λ within one standard error of it."""
 
     options: LogisticOptions
     class_weight: ClassWeights
     Cs: np.ndarray  # [n], values of C
-    cv: int | Splitter | str | float | np.ndarray  # what `read_cv` takes, or the fold of each row
+    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
     rule: str = "min"
     warns_as: type[Warning] = _warnings.BaytreeWarning
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The optimum at the chosen strength, the curve and the path that led to it."""
+        """Model at the chosen λ; the loss curve and the regularization path are fitted attributes."""
         with at_most(rows.n_jobs):
             task = _task(rows, self.options, self.class_weight)
             lambdas = np.maximum(np.sort(1 / task.total / self.Cs)[::-1], 1e-300)
-            along = _along(task, self.options, lambdas)
-            curve = self._curve(task, lambdas, along)
-            at = curve.best if self.rule == "min" else curve.one_se
-            chosen = _at(self.options, lambdas[at])
+            solutions = _along(task, self.options, lambdas)
+            curve = self._curve(task, lambdas, solutions)
+            chosen_index = curve.best if self.rule == "min" else curve.one_se
+            chosen = _at(self.options, lambdas[chosen_index])
             penalty = penalty_of(task, chosen)
             fits = [
-                fit_task(each, chosen, penalty, own[at]) for each, own in zip(tasks_of(task, chosen), along, strict=True)
+                fit_task(each, chosen, penalty, own[chosen_index])
+                for each, own in zip(tasks_of(task, chosen), solutions, strict=True)
             ]
             model = model_of(task, chosen, fits)
-            path = _path(task, self.options, lambdas, along, rows.schema)
+            path = _path(task, self.options, lambdas, solutions, rows.schema)
         _warn(fits, self.options, len(task.present), self.warns_as)
-        strength = {"lambda_": float(lambdas[at]), "C_": float(1 / task.total / lambdas[at])}
-        return FitResult(model, fitted_attributes={**_told(fits), "curve_": curve, "path_": path, **strength})
+        chosen_lambda = {"lambda_": float(lambdas[chosen_index]), "C_": float(1 / task.total / lambdas[chosen_index])}
+        return FitResult(model, fitted_attributes={**_diagnostics(fits), "curve_": curve, "path_": path, **chosen_lambda})
 
     def _curve(self, task: LogisticProblem, lambdas: np.ndarray, along: list[list[Solution]]) -> HeldOutLossCurve:
         rows, n_folds = self._folds(task)
@@ -107,10 +112,10 @@ class LogisticCVLearner:
         return choose(lambdas, np.sum([loss for loss, _ in losses], axis=0), losses[0][1])
 
     def _folds(self, task: LogisticProblem) -> tuple[Rows, int]:
-        """The rows in folds, and how many there are."""
+        """Rows assigned to folds, and the number of folds."""
         rows = task.rows
         if isinstance(self.cv, int):
-            n_rows = max(2, rows.n_rows, int(min(task.total, 1e6)))  # a row of weight 2 is two
+            n_rows = max(2, rows.n_rows, int(min(task.total, 1e6)))  # a row of weight 2 counts as two
             return with_folds(rows, task.total, min(self.cv, n_rows))
         fold = self.cv
         if not isinstance(fold, np.ndarray):
@@ -127,7 +132,7 @@ def _task(rows: Partitions, options: LogisticOptions, class_weight: ClassWeights
 
 
 def _along(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray) -> list[list[Solution]]:
-    """The solutions at each strength, of each task."""
+    """Solutions at each λ, for each problem."""
     return [fit_path(each, options, lambdas) for each in tasks_of(task, options)]
 
 
@@ -145,8 +150,8 @@ def _at(options: LogisticOptions, lambda_: float) -> LogisticOptions:
     return msgspec.structs.replace(options, lambda_=float(lambda_))
 
 
-def _told(fits: list[Solution]) -> dict[str, Any]:
-    """What the solver says of itself, by the names of fitted attributes."""
+def _diagnostics(fits: list[Solution]) -> dict[str, Any]:
+    """Solver diagnostics by the names of fitted attributes."""
     return {
         "n_iter_": np.array([max(1, fit.n_iter) for fit in fits], dtype=np.int32),
         "gradient_norm_": max(fit.kkt_violation for fit in fits),
@@ -155,11 +160,11 @@ def _told(fits: list[Solution]) -> dict[str, Any]:
 
 
 def _warn(fits: list[Solution], options: LogisticOptions, n_classes: int, category: type[Warning]) -> None:
-    """Say when the classes are separable, and when the optimum was not reached."""
+    """Warn if the classes are separable, and if the solver did not converge."""
     if any(fit.is_separable for fit in fits) and n_classes > 1:
         _warnings.warn(
-            "the classes are separable by these columns: without a penalty no finite optimum exists, and coefficients stop "
-            "only where the gradient vanishes; use penalty='l2'",
+            "the classes are separable by these columns: without a penalty no finite optimum exists, and coefficients grow "
+            "until the gradient vanishes; use penalty='l2'",
             category,
         )
     worst = max(fit.kkt_violation for fit in fits)
@@ -171,34 +176,35 @@ def _warn(fits: list[Solution], options: LogisticOptions, n_classes: int, catego
         )
 
 
-_AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
+_MAX_TOLERANCE = 1e-6  # KKT violation at which a held-out loss is precise enough for the choice
 
-_LEAST = 1e-9
+_MIN_TOLERANCE = 1e-9
 
-_MOST_OLD = 5  # steps by an old curvature that cost less than a new one: 3 and 2 took as long on 30,000 census rows
+# Newton steps with an old Hessian that cost less than a new one; on 30,000 census rows 3 and 2 took as long
+_MAX_OLD_STEPS = 5
 
 
 def held_out_losses(
     task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray, n_folds: int, fits: list[Solution]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The mean loss of each fold's rows under the path of all other rows, and the folds' weights. [n_folds, n], [n_folds]
+    """Mean loss of each fold's rows under the path of all other rows [n_folds, n], and the weights of the folds [n_folds].
 
-    `fits` are the solutions on all rows, from which those without a fold are not far.
+    `fits` are the solutions on all rows; those without a fold are near them.
     """
     weight = task.rows.fold_weights(n_folds)
     penalties = [_penalties(task, options, lambdas, f) for f in range(n_folds)]
-    loss, found = _in_core(task, penalties, fits, options.max_iter)
+    loss, is_found = _in_core(task, penalties, fits, options.max_iter)
     for f in range(n_folds):
-        left = np.flatnonzero(~found[f])
-        if not len(left) or not task.rows.has_others(f):
+        missing = np.flatnonzero(~is_found[f])
+        if not len(missing) or not task.rows.has_others(f):
             continue
-        others, held, last = task.rows.without(f), task.rows.only(f), None
-        for i in left:
-            near = fits[i] if last is None else _moved(*last, fits[i])
+        others, held_out, last = task.rows.without(f), task.rows.only(f), None
+        for i in missing:
+            near = fits[i] if last is None else _warm_start(*last, fits[i])
             aim = _aim(penalties[f][i])
-            solve = _solver(Tolerance(aim, options.max_iter, aim, _MOST_OLD))
+            solve = _solver(Tolerance(aim, options.max_iter, aim, _MAX_OLD_STEPS))
             fit = solve_with_sign_constraints(others, penalties[f][i], task.signs, solve, near)
-            loss[f, i], last = held.loss_gradient(fit.theta).loss, (fit, fits[i])
+            loss[f, i], last = held_out.loss_gradient(fit.theta).loss, (fit, fits[i])
     return loss, weight
 
 
@@ -207,18 +213,21 @@ def _solver(aim: Tolerance) -> Solve:
 
 
 def _penalties(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray, fold: int) -> list[Penalty]:
-    """The penalty at each strength, on features in units of their spread among the rows that are not held out."""
-    size = np.ones(task.rows.q)
+    """Penalty at each λ, for features in units of their standard deviation among the training rows of this fold."""
+    deviation = np.ones(task.rows.q)
     if options.standardize and task.rows.has_others(fold):
-        size = task.rows.without(fold).sizes()
+        deviation = task.rows.without(fold).sizes()
     full = [penalty_of(task, options, float(lambda_)) for lambda_ in lambdas]
-    return [Penalty(each.ridge * size**2, each.lasso * size) for each in full]
+    return [Penalty(each.ridge * deviation**2, each.lasso * deviation) for each in full]
 
 
 def _in_core(
     task: LogisticProblem, penalties: list[list[Penalty]], fits: list[Solution], max_iter: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Held-out losses of few rows, and which were found; none of more rows, nor under signs, where features are left out."""
+    """Held-out losses computed in one call of the core, and which ones were computed.
+
+    None are computed for many or sparse rows, nor under sign constraints, because these leave features out.
+    """
     rows = task.rows
     if (
         not isinstance(rows, DenseRows)
@@ -227,20 +236,22 @@ def _in_core(
         or (rows.k == 1 and any(fit.hessian is None for fit in fits))
     ):
         return np.zeros((len(penalties), len(fits))), np.zeros((len(penalties), len(fits)), bool)
-    aims = np.array([[_aim(each) for each in own] for own in penalties])
-    return losses_of_few_rows(rows, penalties, fits, aims, max_iter)
+    tolerances = np.array([[_aim(each) for each in own] for own in penalties])
+    return losses_of_few_rows(rows, penalties, fits, tolerances, max_iter)
 
 
 def _aim(penalty: Penalty) -> float:
-    """Small beside the penalty: where that is next to nothing, the solution on all rows would pass, which knows too much."""
+    """Tolerance relative to the penalty. With a tiny penalty a loose one would accept the solution on all rows, which has
+    seen the fold.
+    """
     largest = max(penalty.ridge.max(), penalty.lasso.max())
-    return float(np.clip(0.01 * largest, _LEAST, _AIM))
+    return float(np.clip(0.01 * largest, _MIN_TOLERANCE, _MAX_TOLERANCE))
 
 
-def _moved(fit: Solution, whole: Solution, next_whole: Solution) -> Solution:
-    """Where a fold's next solution is to be expected: as far from its last one as those of all rows are apart.
+def _warm_start(fit: Solution, whole: Solution, next_whole: Solution) -> Solution:
+    """Warm start for a fold's next λ: its last solution plus the difference between the two solutions on all rows.
 
-    Without a curvature (sparse rows) the solution on all rows is the better guess.
+    Without a Hessian (sparse rows) the solution on all rows is the better guess.
     """
     if fit.hessian is None:
         return next_whole

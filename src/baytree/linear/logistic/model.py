@@ -1,4 +1,4 @@
-"""What logistic regression learns: linear scores, and how sure their coefficients are."""
+"""Model of logistic regression: linear scores and, for unpenalised fits, the covariance of the coefficients."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 
 class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="logistic"):
-    """Logistic regression: linear scores and, where nothing was penalised, how sure their coefficients are."""
+    """Logistic regression: linear scores and, if nothing was penalised, the covariance of the coefficients."""
 
     linear: LinearModel
-    covariance: np.ndarray  # float64 [m, m] of the coefficients in standard units, the constant last; or [0, 0]
+    # float64 [m, m], of the coefficients in standard units, the constant last; [0, 0] if there is none
+    covariance: np.ndarray
     total: float  # sum of the weights
-    bound: np.ndarray | msgspec.UnsetType = msgspec.UNSET  # int32, features whose coefficient a bound keeps at 0
+    bound: np.ndarray | msgspec.UnsetType = msgspec.UNSET  # int32, features whose coefficient a sign constraint holds at 0
 
     def __post_init__(self) -> None:
         check_floats("logistic", covariance=self.covariance)
@@ -47,41 +48,42 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
     @property
     def is_bound(self) -> np.ndarray:
-        """Which features have a coefficient that is 0 because it may not go on. bool [n_features]"""
+        """Which features have a coefficient held at 0 by a sign constraint. bool [n_features]"""
         bound = np.zeros(0, np.int32) if self.bound is msgspec.UNSET else self.bound
         return np.isin(np.arange(len(self.design)), bound)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the model fits a schema."""
+        """Raise ValueError unless the model fits the schema."""
         self.linear.check(schema)
 
     @property
     def design(self) -> Design:
-        """The features."""
+        """Design of the features."""
         return self.linear.design
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class. [n_rows, n_classes]"""
+        """Probability of each class. [n_rows, n_classes]"""
         return self.linear.predict(table)
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
-        """Of the probability of each class, by the covariance of the coefficients. [n_rows, n_classes, 2]"""
+        """Intervals of the class probabilities, from the covariance of the coefficients. [n_rows, n_classes, 2]
+
+        Raises ValueError if there is no covariance or a coefficient is at its bound.
+        """
         if not self.covariance.size:
             raise no_interval(
-                "the coefficients have no standard errors: they were penalised, too many, or learnt class by class; "
+                "the coefficients have no standard errors: they are penalised, too many, or fitted one-vs-rest; "
                 "fit with penalty=None and multi_class='multinomial'"
             )
         if self.is_bound.any():
-            raise no_interval(
-                "a column that answers must follow has its coefficient at the bound, where errors know nothing of the bound"
-            )
+            raise no_interval("the coefficient of a monotone column is at its bound 0, where standard errors are not valid")
         scores, out = self.linear.scores(table), np.empty((len(table), self.linear.n_classes, 2))
         for rows, x in self.design.blocks(table):
             out[rows] = score_intervals(scores[rows], self._covariances(x), level)
         return out
 
     def _covariances(self, x: np.ndarray) -> np.ndarray:
-        """Of the scores of rows of features, that of the first class being 0. [n_rows, n_classes, n_classes]"""
+        """Covariance of the scores of each row, with the first class's score fixed at 0. [n_rows, n_classes, n_classes]"""
         x = np.column_stack([x, np.ones(len(x))])
         k, q = self.linear.n_classes - 1, x.shape[1]
         out = np.zeros((len(x), k + 1, k + 1))
@@ -92,19 +94,19 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         return out
 
     def explain(self, table: Table) -> list[Explanation]:
-        """What each column adds to the score of each class."""
+        """Explanation of each row: the contribution of each column to the score of each class."""
         return explain_linear(table, *self.linear.effects(table), self.predict(table))
 
     def coefficients(self, schema: Schema, level: float = 0.95) -> CoefficientTable:
-        """The coefficients in original and standard units, and how sure they are."""
+        """Coefficient table in original and standard units, with standard errors and intervals if there is a covariance."""
         return coefficient_table(self.linear, self.covariance, schema, level, self.is_bound)
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns."""
+        """Model as an expression of the raw columns."""
         from baytree.linear.formula import linear
 
         return linear("logistic regression", self.linear, schema)
 
     def summary(self, schema: Schema) -> LinearSummary:
-        """The coefficients, and how sure they are."""
+        """Coefficient table as a summary record."""
         return self.coefficients(schema).summary("logistic regression", schema.target.name)

@@ -1,8 +1,8 @@
-"""Second-order solvers: Newton steps for smooth penalties, proximal Newton where |θ| is penalised.
+"""Newton's method for dense rows: Newton steps for smooth penalties, proximal Newton for L1 (Friedman, Hastie and Tibshirani
+2010).
 
-The curvature is computed anew only while steps gain little; near the optimum an old one does as well.
-
-A Newton step with |θ| in one call of the core.
+The Hessian is recomputed only if a step reduced the violation too little; near the optimum an old one works as well.
+`backtrack` is the line search. `lasso_step` is one proximal Newton step in a call of the core.
 """
 
 from __future__ import annotations
@@ -17,55 +17,55 @@ from baytree.linear.logistic.few_rows import newton_of_few_rows
 from baytree.linear.logistic.objective import LossGradient, Penalty, Solution, Tolerance, value, violations
 from baytree.linear.logistic.rows import DenseRows
 
-_SHARES = [0.5**k for k in range(34)]  # of a step
+_STEP_LENGTHS = [0.5**k for k in range(34)]
 
-_AT_ONCE = 6  # shares that are tried in one round
+_PER_PASS = 6  # step lengths evaluated in one pass over remote rows
 
-_NEAR = 1e-5  # the violation from which on an old curvature mostly does
+_OLD_HESSIAN_BELOW = 1e-5  # violation below which an old Hessian usually suffices
 
-_GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
+_MAX_LEFT = 0.1  # a step that leaves a larger proportion of the violation calls for a new Hessian
 
-_FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain have a second derivative
+_SMALLEST_EIGENVALUE = 1e-15  # relative eigenvalue: along such directions only almost certain rows have a second derivative
 
-_FEW = 500  # coefficients of which a step with |θ| is one call of the core; for more of them BLAS pays
+_FEW = 500  # coefficients; up to this number an L1 step is one call of the core, above it BLAS is faster
 
-_ROUNDS = 5  # of sweeps and direct solutions
+_ROUNDS = 5  # rounds of sweeps and direct solutions
 
 
 def newton(
     rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Tolerance, curvature: np.ndarray | None = None
 ) -> Solution:
-    """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is penalised.
+    """Optimum by Newton steps with backtracking; with an L1 penalty, each step is solved by coordinate descent.
 
-    `curvature` is one from nearby (the last penalty of a path), where there is one.
+    `curvature` is the Hessian of a nearby problem (the previous λ of a path), if there is one.
     """
-    at_once = newton_of_few_rows(rows, penalty, theta, aim, curvature)
-    if at_once is not None:
-        return at_once
-    here = (rows.slope_and_curvature if rows.is_remote and curvature is None else rows.loss_gradient)(theta)
-    curvature = _curvature(rows, theta, here) if curvature is None else curvature
-    worst = violations(here, penalty, theta).max()
-    track = [value(here, penalty, theta)]
+    core_solution = newton_of_few_rows(rows, penalty, theta, aim, curvature)
+    if core_solution is not None:
+        return core_solution
+    current = (rows.slope_and_curvature if rows.is_remote and curvature is None else rows.loss_gradient)(theta)
+    curvature = _curvature(rows, theta, current) if curvature is None else curvature
+    violation = violations(current, penalty, theta).max()
+    losses = [value(current, penalty, theta)]
     n_iter = 0
-    while worst > aim.target_tol and n_iter < aim.max_iter:
+    while violation > aim.target_tol and n_iter < aim.max_iter:
         n_iter += 1
-        step = _step(here, curvature, penalty, theta, worst)
-        moved, there = backtrack(rows, penalty, theta, here, step)
-        if there is None:
+        step = _step(current, curvature, penalty, theta, violation)
+        new_theta, candidate = backtrack(rows, penalty, theta, current, step)
+        if candidate is None:
             break
-        before, after = worst, violations(there, penalty, moved).max()
-        if after <= aim.tol and after > before:  # rounding is all that is left
+        before, after = violation, violations(candidate, penalty, new_theta).max()
+        if after <= aim.tol and after > before:  # only rounding is left
             break
-        theta, here, worst = moved, there, after
-        track.append(value(here, penalty, theta))
-        if worst <= aim.tol and worst > before / 2:
+        theta, current, violation = new_theta, candidate, after
+        losses.append(value(current, penalty, theta))
+        if violation <= aim.tol and violation > before / 2:
             break
-        if worst > _GOOD * before and np.log(worst / aim.target_tol) > aim.most_old * np.log(before / worst):
-            curvature = _curvature(rows, theta, here)
-    if penalty.is_none:  # an old curvature would hide that coefficients still grow
+        if violation > _MAX_LEFT * before and np.log(violation / aim.target_tol) > aim.most_old * np.log(before / violation):
+            curvature = _curvature(rows, theta, current)
+    if penalty.is_none:  # an old Hessian would hide that coefficients still diverge
         curvature = rows.hessian(theta)
-    grows = _grows(rows, penalty, theta, here, curvature)
-    return Solution(theta, float(worst), n_iter, tuple(track), grows, curvature)
+    is_separable = _grows(rows, penalty, theta, current, curvature)
+    return Solution(theta, float(violation), n_iter, tuple(losses), is_separable, curvature)
 
 
 def _curvature(rows: DenseRows, theta: np.ndarray, here: LossGradient) -> np.ndarray:
@@ -75,29 +75,32 @@ def _curvature(rows: DenseRows, theta: np.ndarray, here: LossGradient) -> np.nda
 def backtrack(
     rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: LossGradient, step: np.ndarray
 ) -> tuple[np.ndarray, LossGradient | None]:
-    """The first of theta + step, step / 2, step / 4 … that lowers the objective enough; None where none does."""
+    """First of theta + step, step / 2, step / 4 … that decreases the objective enough (Armijo); None if none does."""
     start = value(here, penalty, theta)
-    promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
+    predicted_decrease = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
     rounding = 1e-14 * max(1.0, abs(start))
-    for share, there in _tried(rows, penalty, theta, here, step):
-        if value(there, penalty, theta + share * step) <= start + 1e-4 * share * min(promise, 0.0) + rounding:
-            return theta + share * step, there
+    for length, candidate in _tried(rows, penalty, theta, here, step):
+        if (
+            value(candidate, penalty, theta + length * step)
+            <= start + 1e-4 * length * min(predicted_decrease, 0.0) + rounding
+        ):
+            return theta + length * step, candidate
     return theta, None
 
 
 def _tried(
     rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: LossGradient, step: np.ndarray
 ) -> Iterator[tuple[float, LossGradient]]:
-    """The step, its half, its quarter … and what rows say there; of rows elsewhere, several are asked for in one round."""
+    """Step lengths 1, 1/2, 1/4 … with loss and gradient there. Remote rows evaluate several in one pass."""
     if not rows.is_remote:
-        yield from ((share, rows.loss_gradient(theta + share * step)) for share in _SHARES)
+        yield from ((length, rows.loss_gradient(theta + length * step)) for length in _STEP_LENGTHS)
         return
-    # but for the last steps, another round costs more than a curvature that is not used
-    is_near = violations(here, penalty, theta).max() <= _NEAR
+    # except near the optimum, another pass costs more than a Hessian that is not used
+    is_near = violations(here, penalty, theta).max() <= _OLD_HESSIAN_BELOW
     yield 1.0, (rows.loss_gradient if is_near else rows.slope_and_curvature)(theta + step)
-    for first in range(1, len(_SHARES), _AT_ONCE):
-        shares = _SHARES[first : first + _AT_ONCE]
-        yield from zip(shares, rows.slopes([theta + share * step for share in shares]), strict=True)
+    for first in range(1, len(_STEP_LENGTHS), _PER_PASS):
+        lengths = _STEP_LENGTHS[first : first + _PER_PASS]
+        yield from zip(lengths, rows.slopes([theta + length * step for length in lengths]), strict=True)
 
 
 def _step(here: LossGradient, curvature: np.ndarray, penalty: Penalty, theta: np.ndarray, worst: float) -> np.ndarray:
@@ -123,7 +126,9 @@ def _step(here: LossGradient, curvature: np.ndarray, penalty: Penalty, theta: np
 
 
 def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
-    """The curvature made regular: shifting a feature's coefficients in all classes alike matters to a penalty only."""
+    """Hessian made regular: adding a constant to a feature's coefficients in all classes changes only the penalty, if there
+    is one.
+    """
     matrix = curvature.copy()
     if k == 1:
         return matrix
@@ -136,16 +141,16 @@ def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
 
 
 def _grows(rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: LossGradient, curvature: np.ndarray) -> bool:
-    """Whether unpenalised coefficients would still grow where the gradient has vanished: the classes are separable."""
+    """Whether unpenalised coefficients would still grow although the gradient vanished: the classes are separable."""
     if not penalty.is_none:
         return False
-    step = -solve(_pinned(curvature, penalty, len(theta)), here.gradient.ravel(), _FAINTEST).reshape(theta.shape)
+    step = -solve(_pinned(curvature, penalty, len(theta)), here.gradient.ravel(), _SMALLEST_EIGENVALUE).reshape(theta.shape)
     return rows.largest_score(step) > 0.05
 
 
 def lasso_step(
     curvature: np.ndarray, penalty: Penalty, theta: np.ndarray, gradient: np.ndarray, near: float
 ) -> np.ndarray | None:
-    """The step to within `near` of the minimum of a quadratic with |θ|; None where it takes eigenvectors to tell. [m]"""
+    """Step to within `near` of the minimum of a quadratic with an L1 term; None if that needs eigenvectors. [m]"""
     step = np.empty_like(theta)
     return step if _core.net_step(curvature, penalty.ridge, penalty.lasso, theta, gradient, near, step) else None

@@ -1,6 +1,8 @@
-"""The loss of logistic regression: of rows under their scores, and what it says about coefficients. It adds up over rows.
+"""Objective of penalised logistic regression: mean loss + Σ ridge_j θ_j² / 2 + lasso_j |θ_j|, its gradient and KKT
+violations.
 
-The objective of penalised logistic regression: mean loss + Σ ridge_j θ_j² / 2 + lasso_j |θ_j|, and its optimality.
+θ has shape [k, q]: k scores (one for two classes), q features of which the last is the constant 1. Losses and gradients are
+additive over rows. `Solution` is what every solver returns, `Tolerance` says when it stops.
 """
 
 from __future__ import annotations
@@ -10,25 +12,25 @@ import numpy as np
 
 
 class LossGradient(msgspec.Struct, frozen=True):
-    """Mean loss, its gradient and, where it is asked for, its curvature. A sum over rows."""
+    """Mean loss, gradient and, if requested, Hessian; additive over rows."""
 
     loss: float
     gradient: np.ndarray  # [k, q]
     hessian: np.ndarray | None = None  # [k * q, k * q]
 
     def __add__(self, other: LossGradient) -> LossGradient:
-        mine, theirs = self.hessian, other.hessian
-        curvature = None if mine is None or theirs is None else mine + theirs
-        return LossGradient(self.loss + other.loss, self.gradient + other.gradient, curvature)
+        left, right = self.hessian, other.hessian
+        hessian = None if left is None or right is None else left + right
+        return LossGradient(self.loss + other.loss, self.gradient + other.gradient, hessian)
 
 
 def losses(score: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """−log share of each row's own class, and the shares. score [n, k] → [n], [n, k]"""
+    """−log p of each row's own class [n], and the class probabilities [n, k]. score [n, k]"""
     if score.shape[1] == 1:
         z = score[:, 0]
-        small = np.exp(-np.abs(z))
-        loss = np.maximum(np.where(label == 1, -z, z), 0.0) + np.log1p(small)
-        return loss, (np.where(z >= 0, 1.0, small) / (1 + small))[:, None]
+        exponential = np.exp(-np.abs(z))
+        loss = np.maximum(np.where(label == 1, -z, z), 0.0) + np.log1p(exponential)
+        return loss, (np.where(z >= 0, 1.0, exponential) / (1 + exponential))[:, None]
     score = score - score.max(axis=1, keepdims=True)
     share = np.exp(score)
     total = share.sum(axis=1)
@@ -37,7 +39,7 @@ def losses(score: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def residuals(share: np.ndarray, label: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """weight · (share − truth). [n, k]"""
+    """weight · (probability − one-hot label). [n, k]"""
     residual = share.copy()
     if share.shape[1] == 1:
         residual[:, 0] -= label
@@ -47,14 +49,14 @@ def residuals(share: np.ndarray, label: np.ndarray, weight: np.ndarray) -> np.nd
 
 
 class Penalty(msgspec.Struct, frozen=True):
-    """How much each feature's coefficients are penalised; the constant, last, is not."""
+    """Ridge and lasso penalty of each feature's coefficients; the constant, last, is normally not penalised."""
 
     ridge: np.ndarray  # float64 [q]
     lasso: np.ndarray  # float64 [q]
 
     @property
     def is_smooth(self) -> bool:
-        """Whether |θ| is not penalised."""
+        """Whether there is no L1 penalty."""
         return not self.lasso.any()
 
     @property
@@ -63,47 +65,51 @@ class Penalty(msgspec.Struct, frozen=True):
         return self.is_smooth and not self.ridge.any()
 
     def cost(self, theta: np.ndarray) -> float:
-        """What these coefficients cost. theta [k, q]"""
+        """Penalty of these coefficients. theta [k, q]"""
         return float((self.ridge * theta**2).sum() / 2 + (self.lasso * np.abs(theta)).sum())
 
     def take(self, features: np.ndarray) -> Penalty:
-        """The penalty of these features."""
+        """Penalty of some of the features."""
         return Penalty(self.ridge[features], self.lasso[features])
 
 
 class Solution(msgspec.Struct, frozen=True):
-    """What a solver reached: coefficients, the largest violation of optimality, and how it got there."""
+    """Result of a solver: coefficients, largest KKT violation and diagnostics."""
 
     theta: np.ndarray  # [k, q]
     kkt_violation: float
     n_iter: int
     losses: tuple[float, ...] = ()  # the objective after each step
-    is_separable: bool = False  # no finite optimum: coefficients grow for ever
-    hessian: np.ndarray | None = None  # of the loss, near the end
+    is_separable: bool = False  # no finite optimum: coefficients diverge
+    hessian: np.ndarray | None = None  # Hessian of the loss near the optimum
 
 
 class Tolerance(msgspec.Struct, frozen=True):
-    """When to stop: the violation that counts as converged, the one worth trying for, and the number of steps."""
+    """Stopping rule: the violation that counts as converged, the target worth trying for, and the maximum number of
+    steps.
+    """
 
     tol: float
     max_iter: int
     target_tol: float
-    most_old: float = 0  # steps by an old curvature: if fewer lead to the end, no new one is computed
+    most_old: float = 0  # keep the old Hessian if at most that many steps with it are expected to reach the target
 
     @classmethod
     def of(cls, tol: float, max_iter: int, penalty: Penalty) -> Tolerance:
-        """With a small penalty, optimality is asked for in units of the penalty, down to what doubles can tell."""
+        """Tolerance for a penalty: with a small penalty the target is relative to it, down to the precision of doubles."""
         largest = max(penalty.ridge.max(initial=0.0), penalty.lasso.max(initial=0.0))
         return cls(tol, max_iter, max(1e-14, tol * float(np.clip(100 * largest, 1e-3, 1.0))))
 
 
 def violations(slope: LossGradient, penalty: Penalty, theta: np.ndarray) -> np.ndarray:
-    """How far each coefficient is from optimal: the smallest subgradient. [k, q]"""
-    smooth = slope.gradient + penalty.ridge * theta
-    away = np.abs(smooth + penalty.lasso * np.sign(theta))
-    return np.where((theta == 0) & (penalty.lasso > 0), np.maximum(np.abs(smooth) - penalty.lasso, 0.0), away)
+    """KKT violation of each coefficient: absolute value of the smallest subgradient. [k, q]"""
+    smooth_gradient = slope.gradient + penalty.ridge * theta
+    nonzero_violation = np.abs(smooth_gradient + penalty.lasso * np.sign(theta))
+    return np.where(
+        (theta == 0) & (penalty.lasso > 0), np.maximum(np.abs(smooth_gradient) - penalty.lasso, 0.0), nonzero_violation
+    )
 
 
 def value(slope: LossGradient, penalty: Penalty, theta: np.ndarray) -> float:
-    """The objective."""
+    """Value of the objective."""
     return slope.loss + penalty.cost(theta)

@@ -1,6 +1,7 @@
-"""A table made ready for logistic regression: its design, its rows, and what the penalty counts a feature for.
+"""Prepare a table for logistic regression: design, rows, present classes, and the weight of each feature in the penalty.
 
-What users of logistic regression can choose, checked.
+`task_of` builds the `LogisticProblem`, `penalty_of` the `Penalty` for a λ, `tasks_of` the one-vs-rest problems.
+`LogisticOptions` holds the user's parameters.
 """
 
 from __future__ import annotations
@@ -20,24 +21,25 @@ from baytree.linear.design.row_summary import RowSummary
 from baytree.linear.logistic.build_rows import ClassCodes, Rows, rows_of
 from baytree.linear.logistic.objective import Penalty
 
-_NO_CONSTANT = 1e12  # a penalty under which the constant is 0, up to what doubles can tell
+_NO_CONSTANT = 1e12  # a ridge that makes the constant 0 up to rounding
 
 
 class LogisticProblem(msgspec.Struct, frozen=True):
-    """A table made ready: the design, its rows, and the classes that occur."""
+    """A table prepared for fitting: design, rows, and the classes that occur."""
 
     design: Design
     rows: Rows
-    present: np.ndarray  # [n_present], class codes
+    present: np.ndarray  # [n_present], codes of the classes that occur
     n_classes: int
     total: float  # sum of the weights
-    penalty_factor: np.ndarray  # [q], each feature's size in units of the penalty: 1, or 1 / sd; 0 for the constant
-    above: np.ndarray  # [q], how far each feature of the rows lies above the design's
-    signs: np.ndarray  # int32 [q], 1 where a coefficient may not be below 0, −1 where not above; else 0
+    # [q], size of each feature in units of the penalty: 1 (standardised) or 1 / sd; 0 for a free constant
+    penalty_factor: np.ndarray
+    above: np.ndarray  # [q], by how much each feature of the rows exceeds that of the design
+    signs: np.ndarray  # int32 [q], 1 for coefficients ≥ 0, −1 for ≤ 0, 0 for free ones
 
 
 def task_of(rows: Partitions, options: LogisticOptions, class_weight: np.ndarray) -> LogisticProblem:
-    """The rows in the design's units, each with its weight times that of its class."""
+    """Problem of these rows, each weighted by its own weight times that of its class."""
     rows = rows.map_partitions(lambda table: msgspec.structs.replace(table, weight=table.weight * class_weight[table.label]))
     outliers, weight = Outliers(rows), rows.submit(weight_of_classes, rows_per_part=None)
     look = summarize_rows(rows)
@@ -45,45 +47,47 @@ def task_of(rows: Partitions, options: LogisticOptions, class_weight: np.ndarray
     is_value = design.layout.level == VALUE
     outliers.warn(design.layout.source[is_value], design.scale[: design.n_dense][is_value])
     design = design if options.standardize else _plain_if_sparse(look, design)
-    if options.constant:  # a constant that is not free must be that of the columns as they are
+    if options.constant:  # a penalised constant must be that of the uncentred columns
         design = msgspec.structs.replace(design, centre=np.zeros_like(design.centre))
     n_classes = len(rows.schema.classes)
     present = np.flatnonzero(weight() > 0)
-    code = np.zeros(n_classes, np.int32)
-    code[present] = np.arange(len(present))
-    ready, above = rows_of(rows, design, look, ClassCodes(code, 1 if len(present) <= 2 else len(present)))
-    factor = np.ones(ready.q)
+    class_index = np.zeros(n_classes, np.int32)
+    class_index[present] = np.arange(len(present))
+    prepared_rows, above = rows_of(rows, design, look, ClassCodes(class_index, 1 if len(present) <= 2 else len(present)))
+    factor = np.ones(prepared_rows.q)
     factor[-1] = options.constant if options.constant < np.inf else 0.0
     if not options.standardize:
-        factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of factors must be doubles
+        factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of the factors must not overflow
     signs = signs_of(design, rows.schema, options)
-    return LogisticProblem(design, ready, present, n_classes, look.weight, factor, above, np.append(signs, np.int32(0)))
+    return LogisticProblem(
+        design, prepared_rows, present, n_classes, look.weight, factor, above, np.append(signs, np.int32(0))
+    )
 
 
 def signs_of(design: Design, schema: Schema, options: LogisticOptions) -> np.ndarray:
-    """Which way the coefficient of each feature must point: that of a column's number or rank, not that of its gaps. [p]"""
-    ways = dict(options.monotone)
-    way = np.array([ways.get(name, 0) for name in schema.names], np.int32)
+    """Required sign of each coefficient: set for a column's number or rank, not for its missing indicator. int32 [p]"""
+    directions = dict(options.monotone)
+    direction = np.array([directions.get(name, 0) for name in schema.names], np.int32)
     is_value = np.zeros(len(design), bool)
     is_value[: design.n_dense] = design.layout.level == VALUE
-    return np.where(is_value, way[design.source], 0).astype(np.int32)
+    return np.where(is_value, direction[design.source], 0).astype(np.int32)
 
 
 def weight_of_classes(table: Table) -> np.ndarray:
-    """The weight of each class. [n_classes]"""
+    """Total weight of each class. [n_classes]"""
     return np.bincount(table.label, table.weight, minlength=table.n_classes)
 
 
 def _plain_if_sparse(look: RowSummary, design: Design) -> Design:
-    """A sparse matrix in its own units: rare columns in units of their spread would make the problem worse, not better."""
-    usual = (design.scale > 1e-6) & (design.scale < 1e6)
-    if not look.lie.is_sparse or not usual.all():
+    """Unscaled design for a sparse matrix: scaling rare columns by their deviation would worsen the conditioning."""
+    is_usual = (design.scale > 1e-6) & (design.scale < 1e6)
+    if not look.lie.is_sparse or not is_usual.all():
         return design
     return msgspec.structs.replace(design, scale=np.ones(len(design)))
 
 
 def penalty_of(task: LogisticProblem, options: LogisticOptions, lambda_: float | None = None) -> Penalty:
-    """The penalty of each feature at a strength λ (the user's, if none is given)."""
+    """Penalty of each feature at strength λ (by default the user's)."""
     lambda_ = lambda_value(task, options) if lambda_ is None else lambda_
     lambda_ = lambda_ if options.is_penalised else 0.0
     ridge, lasso = (
@@ -101,12 +105,12 @@ def lambda_value(task: LogisticProblem, options: LogisticOptions) -> float:
 
 
 def one_against_rest(task: LogisticProblem, c: int) -> LogisticProblem:
-    """The two-class task of one class against all others."""
+    """Two-class problem of one class against all others."""
     return msgspec.structs.replace(task, rows=task.rows.against_rest(c))
 
 
 def tasks_of(task: LogisticProblem, options: LogisticOptions) -> list[LogisticProblem]:
-    """The task itself, or one per class against the rest."""
+    """The problem itself, or one per class for one-vs-rest."""
     if options.multi_class == "multinomial" or task.rows.k == 1:
         return [task]
     return [one_against_rest(task, c) for c in range(task.rows.k)]
@@ -116,7 +120,7 @@ SOLVERS = ("auto", "newton", "lbfgs", "cd", "gradient_descent")
 
 
 class LogisticOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The choices: λ is `lambda_`, or 1 / (n · C) where that is None."""
+    """User options. The penalty strength λ is `lambda_`, or 1 / (n · C) if that is None."""
 
     l1_share: float = 0.0
     is_penalised: bool = True
@@ -130,5 +134,6 @@ class LogisticOptions(msgspec.Struct, frozen=True, kw_only=True):
     tol: float = 1e-8
     max_iter: int = 1000
     learning_rate: float | None = None
-    monotone: tuple[tuple[str, int], ...] = ()  # columns with which the second class may not fall (1), or not rise (−1)
-    constant: float = 0.0  # what the penalty counts the constant for, 0 where it is free; infinity: there is none
+    # (column, 1 or −1): the second class's probability must not decrease or not increase with it
+    monotone: tuple[tuple[str, int], ...] = ()
+    constant: float = 0.0  # penalty factor of the constant; 0: not penalised; infinity: no constant

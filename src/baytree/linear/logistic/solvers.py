@@ -1,8 +1,8 @@
-"""Solvers that need gradients only: limited-memory quasi-Newton steps, and plain gradient descent for teaching.
+"""Solvers of logistic regression other than Newton, and the choice among them.
 
-Proximal Newton on sparse rows, each quadratic solved by coordinate descent.
-
-Which solver for which rows: small problems by Newton, sparse and wide ones by L-BFGS or coordinate descent.
+`minimize` chooses: Newton's method for small dense problems, L-BFGS for wide or sparse ones with smooth penalties, working
+sets with an L1 penalty (`working_sets`, with Newton or `sparse_descent` inside). `sparse_descent` is proximal Newton with
+coordinate descent on sparse rows. `gradient_descent` is for teaching.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 
 def lbfgs(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> Solution:
-    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy).
+    """Optimum of a smooth objective by L-BFGS (scipy).
 
-    Of sparse rows, a common word has a thousand times the second derivative of a rare one: each coefficient is counted in
-    the unit in which its own is 1, and the units are taken anew as the shares settle.
+    With sparse rows, a common word has a thousand times the second derivative of a rare one. Coefficients are therefore
+    scaled so that each has a second derivative of 1, and the scale is updated between stages as the probabilities settle.
     """
     stages = (aim.max_iter,) if isinstance(rows, DenseRows) else (15, 15, 30, aim.max_iter)
     fit = Solution(theta, np.inf, 0)
-    for most in stages:
-        second = 1.0 if isinstance(rows, DenseRows) else rows.hessian_diagonal(fit.theta) + penalty.ridge
-        unit = 1 / np.sqrt(np.maximum(second, 1e-10))
+    for max_steps in stages:
+        second_derivative = 1.0 if isinstance(rows, DenseRows) else rows.hessian_diagonal(fit.theta) + penalty.ridge
+        unit = 1 / np.sqrt(np.maximum(second_derivative, 1e-10))
         more = _quasi_newton(
-            rows, penalty, fit.theta, unit, Tolerance(aim.tol, min(most, aim.max_iter - fit.n_iter), aim.tol)
+            rows, penalty, fit.theta, unit, Tolerance(aim.tol, min(max_steps, aim.max_iter - fit.n_iter), aim.tol)
         )
         fit = Solution(more.theta, more.kkt_violation, fit.n_iter + more.n_iter, fit.losses + more.losses)
         if fit.kkt_violation <= aim.tol or fit.n_iter >= aim.max_iter:
@@ -45,84 +45,88 @@ def lbfgs(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> So
 
 
 def _quasi_newton(rows: Rows, penalty: Penalty, theta: np.ndarray, unit: np.ndarray | float, aim: Tolerance) -> Solution:
-    """Steps from theta, coefficients counted in these units, until no derivative is above the aim."""
+    """L-BFGS from theta, with coefficients in units of `unit`, until no derivative exceeds the tolerance."""
     from scipy.optimize import minimize
 
-    track: list[float] = []
-    worst = np.inf
-    last: tuple[np.ndarray, LossGradient] | None = None  # where the rows were asked, and what they said
+    losses: list[float] = []
+    violation = np.inf
+    last_evaluated: tuple[np.ndarray, LossGradient] | None = None  # last point evaluated, and loss and gradient there
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal worst, last
+        nonlocal violation, last_evaluated
         at = flat.reshape(theta.shape) * unit
         slope = rows.loss_gradient(at)
-        last = at, slope
+        last_evaluated = at, slope
         gradient = slope.gradient + penalty.ridge * at
-        worst = float(np.abs(gradient).max())
+        violation = float(np.abs(gradient).max())
         return value(slope, penalty, at), (gradient * unit).ravel()
 
     def after(intermediate_result: OptimizeResult) -> None:
-        track.append(float(intermediate_result.fun))
-        if worst <= aim.tol:
+        losses.append(float(intermediate_result.fun))
+        if violation <= aim.tol:
             raise StopIteration
 
     options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50}
     start = (theta / unit).ravel()
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
-    at = found.x.reshape(theta.shape) * unit
-    # mostly the last step that was tried was taken
-    slope = last[1] if last is not None and np.array_equal(at, last[0]) else rows.loss_gradient(at)
-    return Solution(at, float(violations(slope, penalty, at).max()), int(found.nit), tuple(track))
+    result = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
+    at = result.x.reshape(theta.shape) * unit
+    # usually the last point evaluated is the accepted one
+    slope = (
+        last_evaluated[1] if last_evaluated is not None and np.array_equal(at, last_evaluated[0]) else rows.loss_gradient(at)
+    )
+    return Solution(at, float(violations(slope, penalty, at).max()), int(result.nit), tuple(losses))
 
 
 def gradient_descent(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance, learning_rate: float) -> Solution:
-    """Plain gradient steps of a fixed rate, each followed by the shrinking that |θ| asks for. For teaching."""
-    here = rows.loss_gradient(theta)
-    track = [value(here, penalty, theta)]
-    worst, n_iter = violations(here, penalty, theta).max(), 0
-    while worst > aim.tol and n_iter < aim.max_iter and np.isfinite(track[-1]):
+    """Gradient descent with a fixed learning rate, each step followed by soft-thresholding for L1 (ISTA). For teaching."""
+    current = rows.loss_gradient(theta)
+    losses = [value(current, penalty, theta)]
+    violation, n_iter = violations(current, penalty, theta).max(), 0
+    while violation > aim.tol and n_iter < aim.max_iter and np.isfinite(losses[-1]):
         n_iter += 1
-        theta = theta - learning_rate * (here.gradient + penalty.ridge * theta)
+        theta = theta - learning_rate * (current.gradient + penalty.ridge * theta)
         theta = np.sign(theta) * np.maximum(np.abs(theta) - learning_rate * penalty.lasso, 0.0)
-        here = rows.loss_gradient(theta)
-        track.append(value(here, penalty, theta))
-        worst = violations(here, penalty, theta).max()
-    return Solution(theta, float(worst), n_iter, tuple(track))
+        current = rows.loss_gradient(theta)
+        losses.append(value(current, penalty, theta))
+        violation = violations(current, penalty, theta).max()
+    return Solution(theta, float(violation), n_iter, tuple(losses))
 
 
 def safe_rate(rows: Rows, penalty: Penalty) -> float:
-    """A learning rate that always descends: 1 / the largest curvature, which no share can exceed.
+    """Learning rate that always descends: 1 / (upper bound of the largest eigenvalue of the Hessian).
 
-    The curvature of the loss is at most 1/4 (two classes) or 1/2 of X'X, found by a few power iterations.
+    The Hessian of the loss is at most 1/4 (two classes) or 1/2 (more) of X'WX, whose norm is estimated by power iterations.
     """
     x = np.ones((1, rows.q)) / np.sqrt(rows.q)
-    size = 1.0
+    norm = 1.0
     for _ in range(30):
-        back = rows.gram_product(x)
-        size = float(np.linalg.norm(back))
-        x = back[None] / max(size, 1e-300)
-    return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
+        product = rows.gram_product(x)
+        norm = float(np.linalg.norm(product))
+        x = product[None] / max(norm, 1e-300)
+    return 1.0 / (1.05 * norm * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
 
 
-_ROUNDS = 3  # of coordinate descent, each with as many sweeps, before the quadratic is taken anew
+_ROUNDS = 3  # rounds of coordinate descent, each with as many sweeps, before the quadratic is updated
 
 
 def sparse_descent(rows: SparseBlock, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> Solution:
-    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter."""
+    """Proximal Newton on sparse rows: coordinate descent on each quadratic, over the coordinates that are non-zero or
+    violate optimality.
+    """
     columns = rows.by_feature()
-    here, share = rows.slope_and_shares(theta)
-    track = [value(here, penalty, theta)]
-    wrong = violations(here, penalty, theta)
+    current, probability = rows.slope_and_shares(theta)
+    losses = [value(current, penalty, theta)]
+    kkt = violations(current, penalty, theta)
     n_iter = 0
-    while (worst := wrong.max()) > aim.target_tol and n_iter < aim.max_iter:
+    while (violation := kkt.max()) > aim.target_tol and n_iter < aim.max_iter:
         n_iter += 1
-        step = _sparse_step(rows, columns, penalty, theta, here.gradient, share, wrong)
-        theta, here, share = _sparse_backtrack(rows, penalty, theta, here, step)
-        track.append(value(here, penalty, theta))
-        wrong = violations(here, penalty, theta)
-        if track[-1] >= track[-2] - 1e-16 * abs(track[-2]) and wrong.max() > worst / 2:
+        step = _sparse_step(rows, columns, penalty, theta, current.gradient, probability, kkt)
+        theta, current, probability = _sparse_backtrack(rows, penalty, theta, current, step)
+        losses.append(value(current, penalty, theta))
+        kkt = violations(current, penalty, theta)
+        if losses[-1] >= losses[-2] - 1e-16 * abs(losses[-2]) and kkt.max() > violation / 2:
             break
-    return Solution(theta, float(wrong.max()), n_iter, tuple(track))
+    return Solution(theta, float(kkt.max()), n_iter, tuple(losses))
 
 
 def _sparse_step(
@@ -130,12 +134,12 @@ def _sparse_step(
     wrong: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     k, q, n = rows.k, rows.q, len(rows.label)
-    target = theta.T.flatten()  # [q, k], as the kernel has it; a copy, which the kernel changes
+    target = theta.T.flatten()  # [q, k], the layout of the kernel; a copy, because the kernel changes it
     slope = np.ascontiguousarray(gradient.T).ravel()
     curvature = share * (1 - share) if k == 1 else share
     score, mix = np.zeros(n * k), np.zeros(n)
-    matters = ((theta != 0) | (wrong > 0) | (penalty.lasso == 0)).T.ravel()
-    active = np.flatnonzero(matters).astype(np.int64)
+    is_relevant = ((theta != 0) | (wrong > 0) | (penalty.lasso == 0)).T.ravel()
+    active = np.flatnonzero(is_relevant).astype(np.int64)
     limit = max((0.1 * wrong.max()) ** 2, 1e-32)
 
     def sweep(coordinates: np.ndarray) -> float:
@@ -148,7 +152,7 @@ def _sparse_step(
     for _ in range(_ROUNDS):
         if sweep(active) <= limit:
             break
-        moving = active[(target[active] != 0) | free[active]]  # few, and most sweeps need no others
+        moving = active[(target[active] != 0) | free[active]]  # these are few, and most sweeps need no others
         for _ in range(_ROUNDS):
             if sweep(moving) <= limit:
                 break
@@ -159,77 +163,79 @@ def _sparse_backtrack(
     rows: SparseBlock, penalty: Penalty, theta: np.ndarray, here: LossGradient, step: np.ndarray
 ) -> tuple[np.ndarray, LossGradient, np.ndarray]:
     start = value(here, penalty, theta)
-    promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
-    rounding = 1e-12 * abs(start)  # of a sum over many rows: near the optimum it hides what a good step gains
-    share = 1.0
+    predicted_decrease = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
+    rounding = 1e-12 * abs(start)  # rounding of a sum over many rows; near the optimum it hides the gain of a good step
+    step_length = 1.0
     while True:
-        at = theta + share * step
-        there, shares = rows.slope_and_shares(at)
-        if value(there, penalty, at) <= start + 1e-4 * share * min(promise, 0.0) + rounding or share < 1e-9:
-            return at, there, shares
-        share /= 2
+        at = theta + step_length * step
+        candidate, probability = rows.slope_and_shares(at)
+        if (
+            value(candidate, penalty, at) <= start + 1e-4 * step_length * min(predicted_decrease, 0.0) + rounding
+            or step_length < 1e-9
+        ):
+            return at, candidate, probability
+        step_length /= 2
 
 
-_NEWTON = 2500  # coefficients; beyond it a Hessian costs more than it brings
+_MAX_NEWTON_SIZE = 2500  # coefficients; above it a Hessian costs more than it saves
 
-_MANY = 40_000  # rows; from here on a tenth of them gives the first steps
+_MANY_ROWS = 40_000  # rows; from this number on, a tenth of them is used for the first steps
 
 
 def minimize(rows: Rows, penalty: Penalty, aim: Tolerance, start: Solution | None = None, solver: str = "auto") -> Solution:
-    """The coefficients that minimise the objective, from those of a nearby problem where there is one."""
+    """Coefficients that minimise the objective, warm-started from `start` if given."""
     theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
     if solver == "lbfgs":
         _refuse_lasso(penalty, solver)
         return lbfgs(rows, penalty, theta, aim)
     if isinstance(rows, SparseRows):
         return (lbfgs if penalty.is_smooth else working_sets)(rows, penalty, theta, aim)
-    if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
+    if penalty.is_smooth and rows.k * rows.q > _MAX_NEWTON_SIZE and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
-    if start is None and rows.n_rows >= max(_MANY, 100 * rows.k * rows.q):
-        start = newton(rows.every(10), penalty, theta, Tolerance(1e-3, 20, 1e-3))  # its curvature will do, too
+    if start is None and rows.n_rows >= max(_MANY_ROWS, 100 * rows.k * rows.q):
+        start = newton(rows.every(10), penalty, theta, Tolerance(1e-3, 20, 1e-3))  # its Hessian serves as well
         theta = start.theta
-    if penalty.is_smooth or rows.q <= _room(rows) or (rows.k > 1 and are_few(rows)):
+    if penalty.is_smooth or rows.q <= _capacity(rows) or (rows.k > 1 and are_few(rows)):
         return newton(rows, penalty, theta, aim, None if start is None else start.hessian)
     return working_sets(rows, penalty, theta, aim)
 
 
 def working_sets(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> Solution:
-    """The optimum over the features that matter, widened by those that then violate optimality, until none does."""
-    room = _room(rows)
+    """Optimum over a working set of features, enlarged by the features that violate optimality until none does."""
+    capacity = _capacity(rows)
     used = np.flatnonzero(theta.any(axis=0) | (penalty.lasso == 0))
-    n_iter, track, is_final = 0, [], False
+    n_iter, losses, is_final = 0, [], False
     while True:
-        inside = np.zeros(rows.q, bool)
-        inside[used] = True
-        wrong = violations(rows.loss_gradient(theta), penalty, theta).max(axis=0)
-        outside = np.where(inside, 0.0, wrong)
-        if n_iter and (wrong.max() <= aim.target_tol or (is_final and outside.max() <= wrong[used].max())):
-            return Solution(theta, float(wrong.max()), n_iter, tuple(track))
-        is_final = n_iter > 0 and outside.max() <= max(aim.target_tol, wrong[used].max())
-        worst = np.argsort(-outside, kind="stable")[: max(room, len(used))]
+        is_used = np.zeros(rows.q, bool)
+        is_used[used] = True
+        kkt = violations(rows.loss_gradient(theta), penalty, theta).max(axis=0)
+        outside = np.where(is_used, 0.0, kkt)
+        if n_iter and (kkt.max() <= aim.target_tol or (is_final and outside.max() <= kkt[used].max())):
+            return Solution(theta, float(kkt.max()), n_iter, tuple(losses))
+        is_final = n_iter > 0 and outside.max() <= max(aim.target_tol, kkt[used].max())
+        worst = np.argsort(-outside, kind="stable")[: max(capacity, len(used))]
         used = np.sort(np.concatenate([used, worst[outside[worst] > 0]]))
-        near = (
-            aim.target_tol if is_final else max(aim.target_tol, 0.01 * float(outside.max()))
-        )  # no digits for a set that will grow
-        fit = _within(rows.columns(used), penalty.take(used), theta[:, used], Tolerance(aim.tol, aim.max_iter, near))
+        # low precision while the set still grows
+        tolerance = aim.target_tol if is_final else max(aim.target_tol, 0.01 * float(outside.max()))
+        fit = _within(rows.columns(used), penalty.take(used), theta[:, used], Tolerance(aim.tol, aim.max_iter, tolerance))
         theta = theta.copy()
         theta[:, used] = fit.theta
         n_iter += max(1, fit.n_iter)
-        track += fit.losses
+        losses += fit.losses
         if n_iter >= aim.max_iter:
-            return Solution(theta, float(violations(rows.loss_gradient(theta), penalty, theta).max()), n_iter, tuple(track))
+            return Solution(theta, float(violations(rows.loss_gradient(theta), penalty, theta).max()), n_iter, tuple(losses))
 
 
 def _within(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> Solution:
-    """The optimum over all features of these rows."""
+    """Optimum over all features of these rows."""
     if isinstance(rows, DenseRows):
         return newton(rows, penalty, theta, aim)
     return sparse_descent(rows.gathered(), penalty, theta, aim)
 
 
-def _room(rows: Rows) -> int:
-    """How many features are solved for at once where |θ| is penalised."""
-    return max(50, _NEWTON // rows.k // 4)
+def _capacity(rows: Rows) -> int:
+    """Number of features that are solved for in one problem with an L1 penalty."""
+    return max(50, _MAX_NEWTON_SIZE // rows.k // 4)
 
 
 def _refuse_lasso(penalty: Penalty, solver: str) -> None:

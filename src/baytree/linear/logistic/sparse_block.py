@@ -1,4 +1,6 @@
-"""A part's sparse rows of a logistic regression, and what they say about coefficients: loss, gradient, Hessian diagonal."""
+"""Sparse rows of one partition of a logistic regression: loss, gradient and Hessian diagonal, additive over slices
+of rows.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,18 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class SparseBlock(msgspec.Struct, frozen=True):
-    """Features in compressed form, the constant 1 last in each row."""
+    """Sparse features with labels and weights; the constant 1 is the last entry of each row."""
 
     x: SparseMatrix
     label: np.ndarray  # int32 [n_rows]
-    weight: np.ndarray  # float64 [n_rows]; those of all pieces sum to 1
+    weight: np.ndarray  # float64 [n_rows]; weights of all blocks sum to 1
     k: int
-    first: int = 0  # rows before these
-    fold: np.ndarray = NO_FOLDS  # int64 [n_rows], where rows are dealt
+    first: int = 0  # index of the first row in the table
+    fold: np.ndarray = NO_FOLDS  # int64 [n_rows]; empty if there are no folds
 
     @classmethod
     def joined(cls, pieces: list[SparseBlock]) -> SparseBlock:
-        """Pieces one after the other."""
+        """Concatenate blocks."""
         if len(pieces) == 1:
             return pieces[0]
         label, weight = (np.concatenate([getattr(p, name) for p in pieces]) for name in ("label", "weight"))
@@ -37,42 +39,42 @@ class SparseBlock(msgspec.Struct, frozen=True):
 
     @property
     def q(self) -> int:
-        """The number of features, the constant included."""
+        """Number of features, including the constant."""
         return self.x.n_features
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
-        """The scores of all rows. [n_rows, k]"""
+        """Scores of all rows. [n_rows, k]"""
         return self.x.product(theta.T)
 
     def slope_and_shares(self, theta: np.ndarray) -> tuple[LossGradient, np.ndarray]:
-        """What all rows say, and the share of each class in each row. [n_rows, k]"""
+        """Loss and gradient of all rows, and the class probabilities of each row [n_rows, k]."""
         x, n = self.x, len(self.label)
         weight = np.ascontiguousarray(theta.T)
-        share = np.empty((n, self.k))
+        probability = np.empty((n, self.k))
 
         def part(rows: slice) -> LossGradient:
             gradient = np.zeros_like(weight)
             loss = _core.sparse_slope(
-                x.start, x.code, x.value, self.label, self.weight, weight, rows.start, rows.stop, share, gradient
+                x.start, x.code, x.value, self.label, self.weight, weight, rows.start, rows.stop, probability, gradient
             )
             return LossGradient(loss, gradient.T)
 
-        return RowChunks(n, count=4, least=1024).total(part), share
+        return RowChunks(n, count=4, least=1024).total(part), probability
 
     def hessian_diagonal(self, theta: np.ndarray) -> np.ndarray:
-        """The second derivative of the mean loss by each coefficient alone. [k, q]"""
+        """Diagonal of the Hessian of the mean loss. [k, q]"""
         from scipy.sparse import csr_array
 
-        share = self.slope_and_shares(theta)[1]
+        probability = self.slope_and_shares(theta)[1]
         squares = csr_array((np.square(self.x.value), self.x.code, self.x.start), shape=(len(self.label), self.q))
-        return (squares.T @ (self.weight[:, None] * share * (1 - share))).T
+        return (squares.T @ (self.weight[:, None] * probability * (1 - probability))).T
 
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
-        """The sum of the rows, each times a number. [q]"""
+        """Weighted sum of the rows. [q]"""
         return np.bincount(self.x.code, np.repeat(weight, np.diff(self.x.start)) * self.x.value, minlength=self.q)
 
     def take(self, index: np.ndarray) -> SparseBlock:
-        """These rows."""
+        """Some of the rows."""
         length = np.diff(self.x.start)[index]
         start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
         entry = np.repeat(self.x.start[index] - start[:-1], length) + np.arange(start[-1])
@@ -80,16 +82,16 @@ class SparseBlock(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, x=x, label=self.label[index], weight=self.weight[index])
 
     def columns(self, features: np.ndarray) -> SparseBlock:
-        """The rows with these features only (ascending)."""
-        place = np.full(self.q, -1, np.int32)
-        place[features] = np.arange(len(features), dtype=np.int32)
-        code = place[self.x.code]
+        """Rows with some of the features (ascending)."""
+        new_index = np.full(self.q, -1, np.int32)
+        new_index[features] = np.arange(len(features), dtype=np.int32)
+        code = new_index[self.x.code]
         kept = np.flatnonzero(code >= 0)
         start = np.searchsorted(kept, self.x.start).astype(np.int64)
         return msgspec.structs.replace(self, x=SparseMatrix(start, code[kept], self.x.value[kept], len(features)))
 
     def by_feature(self) -> SparseMatrix:
-        """The transpose: for each feature its rows."""
+        """Transpose: the rows of each feature."""
         x = self.x
         order = np.argsort(x.code, kind="stable")
         row = np.repeat(np.arange(len(x), dtype=np.int32), np.diff(x.start))
@@ -97,13 +99,13 @@ class SparseBlock(msgspec.Struct, frozen=True):
         return SparseMatrix(start, row[order], x.value[order], len(x))
 
     def row_hashes(self) -> np.ndarray:
-        """A number made from each row's features, whatever their order. uint64 [n_rows]"""
+        """Hash of each row's features, independent of their order. uint64 [n_rows]"""
         entry = _mixed(self.x.value) ^ (self.x.code.astype(np.uint64) * _MIX)
-        return np.add.reduceat(entry * _MIX, self.x.start[:-1])  # a row has at least its constant
+        return np.add.reduceat(entry * _MIX, self.x.start[:-1])  # no row is empty: it has at least its constant
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    bits = np.round(values, 9).view(np.uint64) * _MIX  # rounded: sums over repeated rows differ in the last bits
+    bits = np.round(values, 9).view(np.uint64) * _MIX  # rounded, because sums over repeated rows differ in the last bits
     bits ^= bits >> np.uint64(29)
     bits *= np.uint64(0xBF58476D1CE4E5B9)
     return bits ^ (bits >> np.uint64(32))

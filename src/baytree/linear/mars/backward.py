@@ -1,8 +1,7 @@
-"""The backward pass: for each number of terms a good subset, and the number that generalised cross-validation prefers.
+"""Backward pass of MARS (Friedman 1991): a subset of terms of each size, the size of minimum GCV, and feature importance.
 
-Everything follows from one triangular factor of the basis, so that the rows are read once.
-
-What features are worth: in how many of the subsets of pruning they occur, and what those subsets gain.
+All residual sums of squares follow from one QR factor of the basis, so the rows are read once. Feature importance counts in
+how many of the pruning subsets a feature occurs, and how much GCV and RSS fell with those subsets.
 """
 
 from __future__ import annotations
@@ -16,25 +15,25 @@ from baytree.linear.coefficients import FeatureTable
 from baytree.linear.mars.features import MarsOptions
 from baytree.linear.mars.model import Term
 
-_NOTHING = 1e-10
+_ROUNDING = 1e-10
 
 
 class PrunedTerms(msgspec.Struct, frozen=True):
-    """A subset of terms for each number of them, its RSS and GCV, and the number that is chosen."""
+    """A subset of terms for each number of terms, its RSS and GCV, and the chosen size."""
 
-    subsets: tuple[np.ndarray, ...]  # terms, ascending; of 1, 2, … terms
+    subsets: tuple[np.ndarray, ...]  # ascending term indices; subsets of 1, 2, … terms
     rss: np.ndarray  # float64 [n_terms]
     gcv: np.ndarray  # float64 [n_terms]
     size: int
 
     @property
     def kept(self) -> np.ndarray:
-        """The terms that remain."""
+        """Indices of the selected terms."""
         return self.subsets[self.size - 1]
 
 
 class TriangularFactor(msgspec.Struct, frozen=True):
-    """A basis and responses on orthonormal axes: |y − Bc|² = |z − Rc|² + rest."""
+    """QR factor of a basis and rotated responses: |y − Bc|² = |z − Rc|² + rest."""
 
     r: np.ndarray  # float64 [n_terms, n_terms]
     z: np.ndarray  # float64 [n_terms, n_responses]
@@ -42,27 +41,28 @@ class TriangularFactor(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, basis: np.ndarray, y: np.ndarray) -> TriangularFactor:
-        """Of columns [n_rows, n_terms] and responses [n_rows, n_responses]."""
+        """Factor of a basis [n_rows, n_terms] and responses [n_rows, n_responses]."""
         q, r = np.linalg.qr(basis)
         z = q.T @ y
-        left = y - q @ z
-        return cls(r, z, float(np.square(left - q @ (q.T @ left)).sum()))
+        residual = y - q @ z
+        return cls(r, z, float(np.square(residual - q @ (q.T @ residual)).sum()))
 
     def take(self, terms: list[int] | np.ndarray) -> TriangularFactor:
-        """The same of some terms, in their order; what the others explain is left over."""
+        """Factor of some terms, in the given order; what only the others explain is added to `rest`."""
         q, r = np.linalg.qr(self.r[:, terms], mode="complete")
         z = q.T @ self.z
         return TriangularFactor(r[: len(terms)], z[: len(terms)], self.rest + float(np.square(z[len(terms) :]).sum()))
 
     def solution(self) -> np.ndarray:
-        """The coefficients of least squares. [n_terms, n_responses]"""
+        """Least-squares coefficients. [n_terms, n_responses]"""
         return np.linalg.solve(self.r, self.z)
 
 
 def prune(factor: TriangularFactor, options: MarsOptions, n_rows: int) -> PrunedTerms:
-    """The subsets on the way from all terms to the constant alone, and the best of them.
+    """Subsets from all terms down to the constant, and the best size.
 
-    A single response tries every prefix of every order that is met on the way; several ones eliminate term after term.
+    With a single response, every prefix of every order of terms met during elimination is a candidate; several responses use
+    plain backward elimination.
     """
     tries_prefixes = factor.z.shape[1] == 1 and len(factor.r) > 2
     r, z = np.ascontiguousarray(factor.r), np.ascontiguousarray(factor.z)
@@ -73,12 +73,14 @@ def prune(factor: TriangularFactor, options: MarsOptions, n_rows: int) -> Pruned
 
 
 def or_nothing(values: np.ndarray) -> np.ndarray:
-    """Sums of squares; 0 for what is rounding alone."""
-    return np.where(values < _NOTHING, 0.0, values)
+    """Sums of squares, with rounding errors replaced by 0."""
+    return np.where(values < _ROUNDING, 0.0, values)
 
 
 class SplineImportance(msgspec.Struct, frozen=True):
-    """A feature by three measures; `gcv` and `rss` are roots of what was gained, the greatest 100."""
+    """Importance of a feature by three measures; `gcv` and `rss` are square roots of the gains, scaled to a maximum
+    of 100.
+    """
 
     feature: str
     column: str
@@ -89,7 +91,7 @@ class SplineImportance(msgspec.Struct, frozen=True):
 
 
 class SplineImportanceTable(FeatureTable, frozen=True):
-    """The features by what they are worth, the most important first; prints as a table."""
+    """Feature importance, most important first; prints as a table."""
 
     def __str__(self) -> str:
         rows = [[r.feature, r.nsubsets, f"{r.gcv:.1f}", f"{r.rss:.1f}", "" if r.is_used else "not used"] for r in self.rows]
@@ -97,22 +99,24 @@ class SplineImportanceTable(FeatureTable, frozen=True):
 
 
 def worth_of(terms: list[Term], pruned: PrunedTerms, n_features: int) -> np.ndarray:
-    """The subsets, from two terms to the one chosen, in which each feature occurs, and their gains. [n_features, 3]"""
+    """Number of subsets, from two terms to the chosen size, that contain each feature, and their gains in GCV and RSS.
+    [n_features, 3]
+    """
     worth = np.zeros((n_features, 3))
     for size in range(2, pruned.size + 1):
-        own = sorted({hinge.feature for k in pruned.subsets[size - 1] for hinge in terms[k]})
+        features = sorted({hinge.feature for k in pruned.subsets[size - 1] for hinge in terms[k]})
         gcv, rss = (values[size - 2] - values[size - 1] for values in (pruned.gcv, pruned.rss))
-        worth[own] += (1.0, gcv if np.isfinite(gcv) else 0.0, rss)
+        worth[features] += (1.0, gcv if np.isfinite(gcv) else 0.0, rss)
     return worth
 
 
 def importance_table(worth: np.ndarray, names: list[str], columns: list[str], used: set[int]) -> SplineImportanceTable:
-    """The features by the number of subsets, then by GCV, then as they came."""
+    """Importance table, ordered by number of subsets, then GCV, then feature order."""
     order = sorted(range(len(worth)), key=lambda f: (-worth[f, 0], -worth[f, 1], f))
-    share = np.sign(worth) * 100 * np.sqrt(np.abs(worth) / np.maximum(np.abs(worth).max(axis=0, initial=0.0), 1e-300))
+    scaled = np.sign(worth) * 100 * np.sqrt(np.abs(worth) / np.maximum(np.abs(worth).max(axis=0, initial=0.0), 1e-300))
     return SplineImportanceTable(
         tuple(
-            SplineImportance(names[f], columns[f], int(worth[f, 0]), float(share[f, 1]), float(share[f, 2]), f in used)
+            SplineImportance(names[f], columns[f], int(worth[f, 0]), float(scaled[f, 1]), float(scaled[f, 2]), f in used)
             for f in order
         )
     )

@@ -1,11 +1,9 @@
-"""What users of MARS can choose, checked, and what follows from it for a table of a certain size.
+"""Options, features and training data of MARS.
 
-The features that splines are made of: numbers and ranks, levels against the first one, gaps; in units near their size.
-
-A unit is a power of two, so that nothing is rounded on the way to it and back. It is 1 for every column of an ordinary size:
-what a line's new part must be at least (see `forward`) is told in the units of the column.
-
-What the passes learn from: features, responses and weights, and the part of a column that others do not explain.
+`MarsOptions` holds the user's parameters and the quantities derived from them (slots, GCV, knot spans). `SplineFeatures` are
+numbers and ranks, levels against a reference level, and missing indicators, divided by a power of two, so that scaling is
+exact. The unit is 1 for every column of ordinary size, because the minimum new part of a linear term (see `forward.py`) is
+measured in the column's units. `SplineRows` is what the passes learn from.
 """
 
 from __future__ import annotations
@@ -22,13 +20,13 @@ from baytree.linear.design.feature_layout import VALUE, FeatureLayout, check_flo
 from baytree.linear.design.learn import learn_layout
 from baytree.linear.design.moments import moments_of, summarize_rows
 
-_ENDS_ADJUSTED = 2.0  # how much longer the ends without knots are for terms of several columns
+_ADJUST_ENDSPAN = 2.0  # by how much the ends without knots grow for terms of degree 2 and more (earth's Adjust.endspan)
 
-_LOG_2 = 0.69315  # rounded as in the programs that this one agrees with; so are the other numbers of the spans
+_LOG_2 = 0.69315  # log 2 rounded as in earth, whose models this code reproduces; so are the other constants of the spans
 
 
 class MarsOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The choices; spans of 0 are found from the table, a negative least span is a number of knots."""
+    """User options. Spans of 0 are computed from the table; a negative `min_span` is a number of knots."""
 
     max_degree: int = 1
     max_terms: int | None = None
@@ -43,26 +41,26 @@ class MarsOptions(msgspec.Struct, frozen=True, kw_only=True):
     standardize: bool = False
     ordinal: str = "rank"
     missing: str = "mean+indicator"
-    monotone: tuple[tuple[str, int], ...] = ()  # columns with which answers may not fall (1), or not rise (−1)
-    conventions: str | None = None  # "earth": whole weights weigh residuals too
+    monotone: tuple[tuple[str, int], ...] = ()  # (column, 1 or −1): predictions must not decrease or not increase with it
+    conventions: str | None = None  # "earth": integer weights also weight residuals, instead of repeating rows
 
     def slots(self, n_features: int) -> int:
-        """How many terms may be grown; a step takes two of them, even where it adds one term."""
+        """Maximum number of term slots; a step uses two of them, even if it adds one term."""
         return min(200, max(20, 2 * n_features)) + 1 if self.max_terms is None else self.max_terms
 
     def cost(self, n_terms: int) -> float:
-        """How many parameters the terms count for: each knot costs `penalty` beside the coefficients."""
+        """Effective number of parameters of a model: coefficients plus `penalty` per knot."""
         penalty = (2.0 if self.max_degree == 1 else 3.0) if self.penalty is None else self.penalty
         return 0.0 if penalty == -1 else n_terms + penalty * (n_terms - 1) / 2
 
     def gcv(self, rss: float, n_terms: int, n_rows: int) -> float:
-        """Generalised cross-validation: RSS / (n (1 − cost / n)²); infinite where terms cost all that rows give."""
+        """Generalised cross-validation RSS / (n (1 − cost / n)²); infinite if the cost reaches n."""
         cost = self.cost(n_terms)
         return rss / (n_rows * (1 - cost / n_rows) ** 2) if cost < n_rows else math.inf
 
 
 class Spans(msgspec.Struct, frozen=True):
-    """Which ranks of a sorted column may be knots: from `end` up, the `first`-th that counts, then every `step`-th."""
+    """Ranks of a sorted column that may be knots: from `end` up, the `first`-th that counts, then every `step`-th."""
 
     end: int
     first: int
@@ -70,10 +68,12 @@ class Spans(msgspec.Struct, frozen=True):
 
 
 def spans_of(options: MarsOptions, n_rows: int, n_features: int, n_support: int, degree: int) -> Spans:
-    """Friedman's spans (1991, equations 43 and 45, α = 0.05) for a term of this degree over a parent with support."""
+    """Spans of Friedman (1991, equations 43 and 45, α = 0.05) for a term of this degree over a parent with `n_support`
+    non-zero rows.
+    """
     end = options.end_span or int(7.32193 + math.log(n_features) / _LOG_2)
     if degree > 1:
-        end += int(_ENDS_ADJUSTED * end + 0.5)
+        end += int(_ADJUST_ENDSPAN * end + 0.5)
     end = max(1, min(end, n_rows // 2 - 1))
     if options.min_span < 0:
         step = -(-n_rows // (1 - options.min_span))
@@ -86,30 +86,30 @@ def spans_of(options: MarsOptions, n_rows: int, n_features: int, n_support: int,
     return Spans(end, max(1, first), step)
 
 
-FAR = 1e60  # units; a product of three of them is still a double
+FAR = 1e60  # units; features are clipped to it: a product of three is still a finite double
 
 _ORDINARY = 1e-30, 1e30
 
 
 class SplineFeatures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which features a table has, their units and ranges, and the level that each nominal column is compared with."""
+    """Features of a table, their units and ranges, and the reference level of each nominal column."""
 
     layout: FeatureLayout
     unit: np.ndarray  # float64 [n_features], powers of two
-    range: np.ndarray  # float64 [n_features, 2], least and greatest in units
-    reference: np.ndarray  # int32 [n_columns]; -1 where there is none
+    range: np.ndarray  # float64 [n_features, 2], minimum and maximum in units
+    reference: np.ndarray  # int32 [n_columns], -1 for none
 
     def __post_init__(self) -> None:
         check_floats("features", unit=self.unit, range=self.range)
         if self.unit.shape != (len(self.layout),) or not (np.frexp(self.unit)[0] == 0.5).all():
-            raise ValueError("features: a power of two is needed for each feature")
+            raise ValueError("features: every feature needs a unit that is a power of two")
         if self.range.shape != (len(self.layout), 2):
-            raise ValueError("features: a range is needed for each feature")
+            raise ValueError("features: every feature needs a range")
         if self.reference.dtype != np.int32 or self.reference.shape != (self.layout.n_columns,):
-            raise ValueError("features: a reference level is needed for each column")
+            raise ValueError("features: every column needs a reference level")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the features fit the columns of a schema."""
+        """Raise ValueError unless the features fit the columns of the schema."""
         self.layout.check(schema)
         for j, column in enumerate(schema.columns):
             if not -1 <= self.reference[j] < max(len(column.levels), 1):
@@ -119,27 +119,27 @@ class SplineFeatures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.layout)
 
     def of(self, table: Table) -> np.ndarray:
-        """The features of all rows in their units. [n_features, n_rows]"""
+        """Features of all rows in their units. float64 [n_features, n_rows]"""
         return _in_units(self.layout.by_feature(table), self.unit, table)
 
 
 def learn_features(table: Table, options: MarsOptions) -> tuple[SplineFeatures, np.ndarray]:
-    """The features of a table's rows, and what they are in these; levels that do not occur have none."""
+    """Features of a table and their values; levels that do not occur get no feature."""
     rows = LocalPartitions(table)
-    look = summarize_rows(rows)
-    layout, reference, moments = learn_layout(rows, look, ordinal=options.ordinal, missing=options.missing)
+    row_summary = summarize_rows(rows)
+    layout, reference, moments = learn_layout(rows, row_summary, ordinal=options.ordinal, missing=options.missing)
     x = layout.by_feature(table)
-    ends = np.stack([x.min(axis=1), x.max(axis=1)], axis=1)  # [n_features, 2]
-    occurs = np.flatnonzero((layout.level == VALUE) | (ends != 0).any(axis=1))
+    ranges = np.stack([x.min(axis=1), x.max(axis=1)], axis=1)  # [n_features, 2]
+    occurs = np.flatnonzero((layout.level == VALUE) | (ranges != 0).any(axis=1))
     if len(occurs) < len(x):
-        layout, ends, x = layout.take(occurs), ends[occurs], x[occurs]
-    spread = (moments or moments_of(rows, layout, look))[1] if options.standardize else None
-    unit = _units(ends, None if spread is None else np.where(spread > 0, spread, 1.0))
-    return SplineFeatures(layout, unit, ends / unit[:, None], reference), _in_units(x, unit, table)
+        layout, ranges, x = layout.take(occurs), ranges[occurs], x[occurs]
+    deviation = (moments or moments_of(rows, layout, row_summary))[1] if options.standardize else None
+    unit = _units(ranges, None if deviation is None else np.where(deviation > 0, deviation, 1.0))
+    return SplineFeatures(layout, unit, ranges / unit[:, None], reference), _in_units(x, unit, table)
 
 
 def _in_units(x: np.ndarray, unit: np.ndarray, table: Table) -> np.ndarray:
-    """Features in their units, in place. [n_features, n_rows]"""
+    """Features divided by their units and clipped, in place. [n_features, n_rows]"""
     if not np.isfinite(x).all():
         refuse_infinite(table.schema, table.values)
     if (unit != 1).any():
@@ -148,7 +148,9 @@ def _in_units(x: np.ndarray, unit: np.ndarray, table: Table) -> np.ndarray:
 
 
 def _units(ends: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
-    """The power of two below each feature's spread or, without one, below its size where that is out of the ordinary."""
+    """Power of two below each feature's deviation; without deviations, 1 for ordinary sizes and the power of two below the
+    others.
+    """
     size = np.abs(ends).max(axis=1, initial=0.0) if spread is None else spread
     is_ordinary = (size > _ORDINARY[0]) & (size < _ORDINARY[1]) if spread is None else np.zeros(len(size), bool)
     exponent = np.clip(np.frexp(size)[1] - 1, -1074, 1000).astype(float)
@@ -156,7 +158,7 @@ def _units(ends: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
 
 
 class SplineRows(msgspec.Struct, frozen=True):
-    """What the passes learn from: features, responses, and the weight of each row where weights differ."""
+    """Training data of the passes: features, responses, and row weights if they differ."""
 
     x: np.ndarray  # float64 [n_features, n_rows]
     y: np.ndarray  # float64 [n_responses, n_rows]
@@ -164,17 +166,17 @@ class SplineRows(msgspec.Struct, frozen=True):
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
+        """Number of rows."""
         return self.x.shape[1]
 
     @property
     def root(self) -> np.ndarray:
-        """What a row's residual is multiplied by. [n_rows]"""
+        """Square roots of the weights, the factors of the residuals. [n_rows]"""
         return np.ones(self.n_rows) if self.weight is None else np.sqrt(self.weight)
 
 
 def standard_responses(rows: SplineRows) -> np.ndarray:
-    """The responses about their means, times the roots of the weights; a single one in units of its deviation."""
+    """Centred responses times the square roots of the weights; a single response is divided by its standard deviation."""
     y = rows.y - np.average(rows.y, axis=1, weights=rows.weight)[:, None]
     if len(y) == 1 and y.shape[1] > 1:
         deviation = float(np.std(rows.y, ddof=1))
@@ -183,6 +185,6 @@ def standard_responses(rows: SplineRows) -> np.ndarray:
 
 
 def rest_of(column: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """The part of a column that an orthonormal basis does not explain; twice, so that rounding leaves nothing behind."""
-    rest = column - basis.T @ (basis @ column)
-    return rest - basis.T @ (basis @ rest)
+    """Part of a column orthogonal to an orthonormal basis; projected twice to remove rounding errors."""
+    residual = column - basis.T @ (basis @ column)
+    return residual - basis.T @ (basis @ residual)

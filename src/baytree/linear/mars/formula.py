@@ -1,4 +1,6 @@
-"""Splines as formulas: each feature once, then what each group of terms adds, in the order in which the model adds it."""
+"""MARS models as `Formula` objects, for export: each feature once, then the effect of each group of terms in the model's
+order.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def formula_of(model: MarsModel, schema: Schema) -> Formula:
-    """start + Σ effects, and the probabilities that follow from it; a number as it is."""
+    """start + Σ effects, then the probabilities; the number itself for a regression."""
     steps = FormulaBuilder(schema)
     features = {int(f): steps.add_step(_feature(model.features, int(f), schema)) for f in np.unique(model.terms.feature)}
     coefficient = model.per_class(model.coefficient)
@@ -62,7 +64,7 @@ def _hinge(hinge: Hinge, x: Named) -> Expression:
 
 
 def _feature(features: SplineFeatures, f: int, schema: Schema) -> Expression:
-    """A feature in its unit, gaps filled."""
+    """Expression of a feature in its unit, missing values imputed."""
     layout = features.layout
     j, level, unit = int(layout.source[f]), int(layout.level[f]), float(features.unit[f])
     column = schema.columns[j]
@@ -70,18 +72,18 @@ def _feature(features: SplineFeatures, f: int, schema: Schema) -> Expression:
         known = _within(Number(j), unit) if level == VALUE else constant(0.0)
         return Case((When(Known(j), known),), constant(_clipped(layout.fill[j], unit) if level == VALUE else 1.0 / unit))
     code = np.arange(len(column.levels) + 1)
-    is_gap = code == len(column.levels)
+    is_missing_row = code == len(column.levels)
     if level == VALUE:
-        raw = np.where(is_gap, layout.fill[j], code)
+        raw = np.where(is_missing_row, layout.fill[j], code)
     else:
-        raw = is_gap if level == MISSING else np.where(is_gap, layout.mode[j], code) == level
+        raw = is_missing_row if level == MISSING else np.where(is_missing_row, layout.mode[j], code) == level
     rows = np.clip(np.asarray(raw, np.float64) / unit, -FAR, FAR)
     return Lookup(j, matrix(rows[:-1]), numbers(rows[-1:]))
 
 
 def _within(x: Expression, unit: float) -> Expression:
-    part = x if unit == 1 else Quotient(x, constant(unit))
-    return Smallest((Greatest((part, constant(-FAR))), constant(FAR)))
+    scaled = x if unit == 1 else Quotient(x, constant(unit))
+    return Smallest((Greatest((scaled, constant(-FAR))), constant(FAR)))
 
 
 def _clipped(value: float, unit: float) -> float:

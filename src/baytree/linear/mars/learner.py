@@ -1,4 +1,4 @@
-"""The learner of MARS: grow, prune, and for classes the glm step."""
+"""Learner of MARS: forward pass, backward pass and, for classes, the logistic step."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from baytree.linear.mars.forward import grow
 from baytree.linear.mars.model import Link, MarsModel, Terms, columns_of
 from baytree.parallel.blas import at_most
 
-_EQUAL = 1e-8  # weights that differ by less are none
+_EQUAL = 1e-8  # weights that differ by less count as equal
 
-_ORDINARY = 1e-100, 1e100  # sizes of a target whose squares are doubles
+_ORDINARY = 1e-100, 1e100  # range of target sizes whose squares neither overflow nor underflow
 
 
 def refuse_text(schema: Schema) -> None:
-    """Raises an error where a column is text."""
+    """Raise ValueError if a column is text."""
     for column in schema.columns:
         if column.kind is Kind.TEXT:
-            raise ValueError(f"column {column.name!r} is text, and every word would be a column to be cut; leave it out")
+            raise ValueError(f"column {column.name!r} is text, which MARS cannot use; leave it out")
 
 
 @dataclass(frozen=True)
 class MarsLearner:
-    """Multivariate adaptive regression splines (Friedman 1991)."""
+    """Learner of multivariate adaptive regression splines (Friedman 1991)."""
 
     options: MarsOptions
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The terms of both passes and their coefficients."""
+        """Model with the selected terms and their coefficients."""
         with at_most(rows.n_jobs):
             table = within_doubles(rows.gather())
             table = table if self.options.conventions == "earth" else as_single_rows(table)
@@ -58,23 +58,23 @@ def _learn(table: Table, options: MarsOptions) -> MarsModel:
     pruned = prune(factor, options, rows.n_rows)
     kept = [terms[k] for k in pruned.kept]
     pieces = slope_constraints(kept, features, table.schema, options.monotone)
-    own = factor.take(pruned.kept)
-    coefficient, link = _coefficients(table, basis[:, pruned.kept], own, rows, unit, pieces)
-    stays = np.any(coefficient, axis=0) | ~np.any(pieces, axis=0)  # what the bound has made 0 is no term
-    reached = _within(pruned, own, pieces, options, rows.n_rows, int(np.count_nonzero(stays)))
+    selected_factor = factor.take(pruned.kept)
+    coefficient, link = _coefficients(table, basis[:, pruned.kept], selected_factor, rows, unit, pieces)
+    is_selected = np.any(coefficient, axis=0) | ~np.any(pieces, axis=0)  # terms that the constraints set to 0 are dropped
+    constrained = _within(pruned, selected_factor, pieces, options, rows.n_rows, int(np.count_nonzero(is_selected)))
     return MarsModel(
         features,
-        Terms.of([kept[k] for k in np.flatnonzero(stays)]),
-        np.ascontiguousarray(coefficient[:, stays]),
+        Terms.of([kept[k] for k in np.flatnonzero(is_selected)]),
+        np.ascontiguousarray(coefficient[:, is_selected]),
         link,
         _scaled(worth_of(terms, pruned, len(features)), unit),
         rows.n_rows,
-        *_quality(reached, unit),
+        *_quality(constrained, unit),
     )
 
 
 def _responses(table: Table) -> tuple[np.ndarray, float]:
-    """What is fitted, and its unit: a number, the second of two classes, or each of more. [n_responses, n_rows]"""
+    """Responses [n_responses, n_rows] and their unit: the number, the second of two classes, or each of more classes."""
     if table.schema.target.classes is None:
         y = np.asarray(table.label, np.float64)
         size = float(np.abs(y).max(initial=0.0))
@@ -85,24 +85,24 @@ def _responses(table: Table) -> tuple[np.ndarray, float]:
         )
         return y[None] / unit, unit
     present = np.unique(table.label)
-    own = present[1:] if len(present) <= 2 else present
-    return np.stack([table.label == c for c in (own if len(own) else present)]).astype(np.float64), 1.0
+    modelled = present[1:] if len(present) <= 2 else present
+    return np.stack([table.label == c for c in (modelled if len(modelled) else present)]).astype(np.float64), 1.0
 
 
 def _differing(weight: np.ndarray) -> np.ndarray | None:
-    """The weights; None where all are alike."""
+    """Row weights; None if all are equal."""
     return weight if np.ptp(weight) > _EQUAL * weight.max() else None
 
 
 def _within(
     pruned: PrunedTerms, factor: TriangularFactor, pieces: np.ndarray, options: MarsOptions, n_rows: int, n_terms: int
 ) -> PrunedTerms:
-    """The terms that remain, with the RSS and GCV that they reach by themselves, also where columns must be followed."""
+    """Selected terms with their own RSS and GCV, after monotonicity constraints if there are any."""
     rss, gcv, at = pruned.rss.copy(), pruned.gcv.copy(), pruned.size - 1
     rss[at] = factor.rest
     if len(pieces):
-        left = factor.z[:, 0] - factor.r @ least_squares_within(factor.r, factor.z[:, 0], pieces)
-        rss[at] += float(left @ left)
+        residual = factor.z[:, 0] - factor.r @ least_squares_within(factor.r, factor.z[:, 0], pieces)
+        rss[at] += float(residual @ residual)
     gcv[at] = options.gcv(rss[at], n_terms, n_rows)
     return msgspec.structs.replace(pruned, rss=or_nothing(rss), gcv=or_nothing(gcv))
 
@@ -110,24 +110,24 @@ def _within(
 def _coefficients(
     table: Table, basis: np.ndarray, factor: TriangularFactor, rows: SplineRows, unit: float, pieces: np.ndarray
 ) -> tuple[np.ndarray, Link]:
-    """Of a number by least squares, of classes by the glm step; a class without rows is never the answer."""
+    """Coefficients by least squares (number) or the logistic step (classes); a class without rows is never predicted."""
     if table.schema.target.classes is None:
-        found = least_squares_within(factor.r, factor.z[:, 0], pieces)[None] if len(pieces) else factor.solution().T
-        return found * unit, "identity"
+        solution = least_squares_within(factor.r, factor.z[:, 0], pieces)[None] if len(pieces) else factor.solution().T
+        return solution * unit, "identity"
     present, weight = np.unique(table.label), np.ones(rows.n_rows) if rows.weight is None else rows.weight
     coefficient = np.zeros((table.n_classes, basis.shape[1]))
     coefficient[:, 0] = LOG_ZERO
     coefficient[present, 0] = 0.0
     if len(present) > 1:
-        found = np.stack([logistic_within(basis, y, weight, pieces) for y in rows.y])
-        coefficient[present] = found if len(present) > 2 else np.concatenate([-found, found])
+        solution = np.stack([logistic_within(basis, y, weight, pieces) for y in rows.y])
+        coefficient[present] = solution if len(present) > 2 else np.concatenate([-solution, solution])
     if table.n_classes != 2:
         return coefficient, "ovr"
     return coefficient[1:] if len(present) == 2 else coefficient[1:] - coefficient[:1], "sigmoid"
 
 
 def _scaled(worth: np.ndarray, unit: float) -> np.ndarray:
-    """The gains in units of the target's square; the largest double stands for what is none."""
+    """Gains in units of the squared target, clipped to finite doubles."""
     with np.errstate(over="ignore"):
         return np.clip(worth * np.array([1.0, unit * unit, unit * unit]), -1e300, 1e300)
 
@@ -136,5 +136,5 @@ def _quality(pruned: PrunedTerms, unit: float) -> tuple[float, float, float, flo
     """RSS, GCV, R² and 1 − GCV / GCV of the constant."""
     rss, gcv = float(pruned.rss[pruned.size - 1]), float(pruned.gcv[pruned.size - 1])
     r2 = 1 - rss / pruned.rss[0] if pruned.rss[0] > 0 else 0.0
-    relative = 1 - gcv / pruned.gcv[0] if pruned.gcv[0] > 0 and np.isfinite(pruned.gcv[0]) else 0.0
-    return rss * unit * unit, gcv * unit * unit, float(r2), float(relative)
+    grsq = 1 - gcv / pruned.gcv[0] if pruned.gcv[0] > 0 and np.isfinite(pruned.gcv[0]) else 0.0
+    return rss * unit * unit, gcv * unit * unit, float(r2), float(grsq)

@@ -1,6 +1,7 @@
-"""What MARS learns: a sum of products of hinges for each score, and how the terms came to be chosen.
+"""Model of MARS: for each score a sum of terms, which are products of hinges.
 
-Terms: products of hinges of features, and their columns for rows.
+`Terms` stores them as flat arrays; `Hinge` and `column_of` evaluate them. The model also stores RSS, GCV and what pruning
+says of the importance of features.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ MOST_DEGREE = 3
 
 
 class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Terms as flat arrays: the hinges of term k are start[k] … start[k + 1]; the first term, the constant, has none."""
+    """Terms as flat arrays: the hinges of term k are start[k] … start[k + 1]; the first term is the constant and
+    has none.
+    """
 
     start: np.ndarray  # int32 [n_terms + 1]
     feature: np.ndarray  # int32 [n_hinges]
@@ -38,17 +41,17 @@ class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         check_integers("terms", start=self.start, feature=self.feature, side=self.side)
         check_floats("terms", cut=self.cut)
-        ends, n = self.start, len(self.feature)
-        if len(ends) < 2 or ends[0] != 0 or ends[1] != 0 or ends[-1] != n or (np.diff(ends[1:]) < 1).any():
-            raise ValueError("terms: the first must be the constant, the others need hinges")
-        if (np.diff(ends) > MOST_DEGREE).any() or len(self.side) != n or self.cut.shape != (n,):
-            raise ValueError(f"terms: at most {MOST_DEGREE} hinges of a term, each with a side and a cut")
+        bounds, n = self.start, len(self.feature)
+        if len(bounds) < 2 or bounds[0] != 0 or bounds[1] != 0 or bounds[-1] != n or (np.diff(bounds[1:]) < 1).any():
+            raise ValueError("terms: the first term must be the constant, and every other term needs a hinge")
+        if (np.diff(bounds) > MOST_DEGREE).any() or len(self.side) != n or self.cut.shape != (n,):
+            raise ValueError(f"terms: a term has at most {MOST_DEGREE} hinges, each with a side and a cut")
         if not np.isin(self.side, (RISING, FALLING, LINEAR)).all() or (n and self.feature.min() < 0):
-            raise ValueError("terms: a hinge rises, falls or is a line, of a feature")
+            raise ValueError("terms: a hinge must be rising, falling or linear, and its feature must not be negative")
 
     @classmethod
     def of(cls, terms: list[Term]) -> Terms:
-        """The terms as arrays."""
+        """Arrays of a list of terms."""
         hinges = [hinge for term in terms for hinge in term]
         return cls(
             np.cumsum([0, *map(len, terms)]).astype(np.int32),
@@ -61,15 +64,16 @@ class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.start) - 1
 
     def __getitem__(self, k: int) -> Term:
-        own = range(self.start[k], self.start[k + 1])
-        return tuple(Hinge(int(self.feature[h]), int(self.side[h]), float(self.cut[h])) for h in own)
+        hinge_range = range(self.start[k], self.start[k + 1])
+        return tuple(Hinge(int(self.feature[h]), int(self.side[h]), float(self.cut[h])) for h in hinge_range)
 
 
 class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="splines"):
-    """Scores that are sums of terms: `identity` the number, `sigmoid` the second of two classes, `ovr` each class.
+    """Scores that are sums of terms. Links: `identity` for a number, `sigmoid` for the second of two classes, `ovr` for each
+    class.
 
-    `worth` has for each feature in how many of the subsets that pruning went through it occurs, and by how much GCV and
-    RSS fell with those subsets. RSS and GCV are those of least squares, for classes on their indicators.
+    `worth` holds, per feature, the number of pruning subsets that contain it, and by how much GCV and RSS fell with those
+    subsets. RSS and GCV are those of least squares, for classes on their indicators.
     """
 
     features: SplineFeatures
@@ -86,31 +90,31 @@ class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sp
     def __post_init__(self) -> None:
         check_floats("splines", coefficient=self.coefficient, worth=self.worth)
         if self.coefficient.ndim != 2 or self.coefficient.shape[1] != len(self.terms) or not len(self.coefficient):
-            raise ValueError("splines: a coefficient is needed for each score and term")
+            raise ValueError("splines: the coefficients must be [n_scores, n_terms]")
         if self.link != "ovr" and len(self.coefficient) != 1:
-            raise ValueError(f"splines: {self.link!r} has one score")
+            raise ValueError(f"splines: link {self.link!r} needs exactly one score")
         if self.worth.shape != (len(self.features), 3):
-            raise ValueError("splines: three measures are needed for each feature")
+            raise ValueError("splines: worth must be [n_features, 3]")
         if len(self.terms.feature) and self.terms.feature.max() >= len(self.features):
             raise ValueError("splines: a hinge belongs to a feature that does not exist")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless features and scores fit a schema."""
+        """Raise ValueError unless features and scores fit the schema."""
         self.features.check(schema)
         n_classes = {"sigmoid": 2, "identity": 0}.get(self.link, len(self.coefficient))
         if n_classes != len(schema.classes):
-            raise ValueError("splines: another number of classes than in the schema")
+            raise ValueError("splines: the number of classes differs from the schema")
 
     def groups(self) -> list[tuple[tuple[int, ...], list[int]]]:
-        """The terms by the columns that they read: those of one column first, then those of two, of three."""
-        source, found = self.features.layout.source, {}
+        """Terms grouped by the columns that they read: groups of one column first, then of two, then of three."""
+        source, groups = self.features.layout.source, {}
         for k in range(1, len(self.terms)):
             columns = tuple(sorted({int(source[hinge.feature]) for hinge in self.terms[k]}))
-            found.setdefault(columns, []).append(k)
-        return sorted(found.items(), key=lambda group: (len(group[0]), group[0]))
+            groups.setdefault(columns, []).append(k)
+        return sorted(groups.items(), key=lambda group: (len(group[0]), group[0]))
 
     def effects(self, table: Table) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Start and what each group of terms adds to the scores: [n_classes], of each group [n_rows, n_classes]."""
+        """Start [n_classes] and the effect of each group of terms on the scores, each [n_rows, n_classes]."""
         x, coefficient = self.features.of(table), self.per_class(self.coefficient)
         effects = []
         for _, terms in self.groups():
@@ -121,7 +125,7 @@ class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sp
         return coefficient[:, 0], effects
 
     def scores(self, table: Table) -> np.ndarray:
-        """start + Σ effects, in their order. [n_rows, n_classes]"""
+        """start + Σ effects, summed in order. [n_rows, n_classes]"""
         start, effects = self.effects(table)
         total = np.tile(start, (len(table), 1))
         for effect in effects:
@@ -129,30 +133,33 @@ class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sp
         return total
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
-        """Refused: least squares knows nothing of how the terms were chosen."""
+        """Raise ValueError: least squares does not account for the search for knots."""
         raise no_interval(
-            "MARS looks for its knots in the rows that it fits, and least squares on them is surer than it may be"
+            "MARS chooses its knots from the training rows, so least-squares standard errors on these rows are too small"
         )
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class, or the number. [n_rows, n_outputs]"""
+        """Probability of each class, or the number. [n_rows, n_outputs]"""
         return self._answers(self.scores(table))
 
     def explain(self, table: Table) -> list[Explanation]:
-        """What each column, and each set of columns that act together, adds to the scores."""
+        """Explanation of each row: the contribution of each column and of each set of interacting columns."""
         start, effects = self.effects(table)
         total = start
         for effect in effects:
             total = total + effect
         answers = self._answers(np.broadcast_to(total, (len(table), len(start))))
-        lines = [_shown(table, columns) for columns, _ in self.groups()]
+        group_values = [_shown(table, columns) for columns, _ in self.groups()]
         target = table.schema.target
         classes, unit = ((target.name,), "number") if target.classes is None else (target.classes, "log-odds")
         return [
             Explanation(
                 classes,
                 start,
-                tuple(Evidence(name, values[i], effect[i]) for (name, values), effect in zip(lines, effects, strict=True)),
+                tuple(
+                    Evidence(name, values[i], effect[i])
+                    for (name, values), effect in zip(group_values, effects, strict=True)
+                ),
                 answers[i],
                 unit,
             )
@@ -160,7 +167,7 @@ class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sp
         ]
 
     def in_original_units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and cuts for features as they came: [n_scores, n_terms], [n_hinges]"""
+        """Coefficients [n_scores, n_terms] and cut points [n_hinges] in the units of the columns."""
         unit, largest = self.features.unit[self.terms.feature], np.finfo(np.float64).max
         coefficient = self.coefficient.copy()
         with np.errstate(over="ignore"):
@@ -170,13 +177,13 @@ class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sp
             return np.clip(coefficient, -largest, largest), np.clip(self.terms.cut * unit, -largest, largest)
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns."""
+        """Model as an expression of the raw columns."""
         from baytree.linear.mars.formula import formula_of
 
         return formula_of(self, schema)
 
     def summary(self, schema: Schema) -> SplineSummary:
-        """The terms as a person reads them, and how well they fit."""
+        """Terms as text, and measures of fit."""
         from baytree.linear.mars.text import summary_of
 
         return summary_of(self, schema)
@@ -187,12 +194,12 @@ class MarsModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sp
         return shares_of_sigmoids(scores) if self.link == "ovr" else softmax(scores)
 
     def per_class(self, coefficient: np.ndarray) -> np.ndarray:
-        """The coefficients of each class; those of the first of two are 0."""
+        """Coefficients of each class; those of the first of two classes are 0."""
         return np.vstack([np.zeros_like(coefficient), coefficient]) if self.link == "sigmoid" else coefficient
 
 
 def _shown(table: Table, columns: tuple[int, ...]) -> tuple[str, list[str]]:
-    """The names of columns, and their values in each row."""
+    """Names of some columns joined by ×, and their values in each row."""
     named = [table.schema.columns[j] for j in columns]
     values = [[column.show(value) for value in table.values[j]] for j, column in zip(columns, named, strict=True)]
     return " × ".join(column.name for column in named), [" × ".join(each) for each in zip(*values, strict=True)]
@@ -209,7 +216,7 @@ class Hinge(msgspec.Struct, frozen=True):
     cut: float = 0.0  # 0 for LINEAR
 
     def of(self, x: np.ndarray) -> np.ndarray:
-        """The hinge of these numbers."""
+        """Hinge of these values."""
         if self.side == LINEAR:
             return x
         return np.maximum(0.0, x - self.cut if self.side == RISING else self.cut - x)
@@ -219,7 +226,7 @@ Term = tuple[Hinge, ...]
 
 
 def column_of(term: Term, x: np.ndarray) -> np.ndarray:
-    """The product of a term's hinges, from the left; x [n_features, n_rows] → [n_rows]"""
+    """Product of a term's hinges, from the left. x [n_features, n_rows] → [n_rows]"""
     product = np.ones(x.shape[1])
     for hinge in term:
         product = product * hinge.of(x[hinge.feature])
@@ -227,5 +234,5 @@ def column_of(term: Term, x: np.ndarray) -> np.ndarray:
 
 
 def columns_of(terms: list[Term], x: np.ndarray) -> np.ndarray:
-    """The columns of all terms side by side. [n_rows, n_terms]"""
+    """Columns of all terms. [n_rows, n_terms]"""
     return np.stack([column_of(term, x) for term in terms], axis=1)

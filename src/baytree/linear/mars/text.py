@@ -1,4 +1,4 @@
-"""Splines as a person reads them: terms in words and as plain values, their importance, and how well they fit."""
+"""MARS models for readers: terms as text and dicts, importance, summary record, and effect curves for plots."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from baytree.summary.linear import SplineSummary, SplineTerm
 if TYPE_CHECKING:
     from baytree.linear.mars.model import MarsModel
 
-_STEPS = 101  # of a curve
+_CURVE_POINTS = 101  # points of a curve
 
 _SIDES = {RISING: "above", LINEAR: "linear"}
 
 
 def terms_of(model: MarsModel, schema: Schema) -> list[dict[str, Any]]:
-    """Each term as a dict: its text, its hinges and its coefficient, by class where there are three or more."""
+    """Each term as a dict: text, hinges and coefficient (by class if there are three or more)."""
     coefficient, cut = model.in_original_units()
-    found = []
+    result = []
     for k in range(len(model.terms)):
-        own = range(model.terms.start[k], model.terms.start[k + 1])
-        hinges = [_hinge(model, schema, h, float(cut[h])) for h in own]
+        hinge_range = range(model.terms.start[k], model.terms.start[k + 1])
+        hinges = [_hinge(model, schema, h, float(cut[h])) for h in hinge_range]
         value: Any = float(coefficient[0, k])
         if model.link == "ovr":
             value = {label: float(c) for label, c in zip(schema.classes, coefficient[:, k], strict=True)}
         text = " · ".join(hinge["text"] for hinge in hinges) or "1"
-        found.append({"term": text, "hinges": hinges, "coefficient": value})
-    return found
+        result.append({"term": text, "hinges": hinges, "coefficient": value})
+    return result
 
 
 def importances_of(model: MarsModel, schema: Schema) -> SplineImportanceTable:
-    """What each feature is worth by three measures."""
+    """Importance table of the features."""
     layout = model.features.layout
     columns = [schema.columns[j].name for j in layout.source]
     return importance_table(model.worth, layout.names(schema.columns), columns, set(model.terms.feature.tolist()))
 
 
 def summary_of(model: MarsModel, schema: Schema) -> SplineSummary:
-    """The terms and how well they fit."""
+    """Summary record: terms and measures of fit."""
     coefficient, _ = model.in_original_units()
     terms = terms_of(model, schema)
     layout = model.features.layout
     used = {int(j) for j in layout.source[model.terms.feature]}
-    marked = {int(layout.source[f]) for f in model.terms.feature if layout.level[f] >= 0}
+    with_references = {int(layout.source[f]) for f in model.terms.feature if layout.level[f] >= 0}
     return SplineSummary(
         schema.target.name,
         _scores(model, schema),
@@ -60,7 +60,10 @@ def summary_of(model: MarsModel, schema: Schema) -> SplineSummary:
         ),
         tuple(column.name for j, column in enumerate(schema.columns) if j in used),
         tuple(column.name for j, column in enumerate(schema.columns) if j not in used),
-        tuple((schema.columns[j].name, schema.columns[j].show(int(model.features.reference[j]))) for j in sorted(marked)),
+        tuple(
+            (schema.columns[j].name, schema.columns[j].show(int(model.features.reference[j])))
+            for j in sorted(with_references)
+        ),
         model.n_rows,
         model.rss,
         model.gcv,
@@ -70,7 +73,9 @@ def summary_of(model: MarsModel, schema: Schema) -> SplineSummary:
 
 
 def curves_of(model: MarsModel, schema: Schema) -> tuple[SplineCurve, ...]:
-    """What each group of terms of one or two columns adds, over the range of its columns, largest first within a size."""
+    """Effect of each group of terms of one or two columns over the range of its columns; groups of one column first, then
+    largest first.
+    """
     found = [_curve(model, schema, columns, terms) for columns, terms in model.groups() if len(columns) <= 2]
     return tuple(sorted(found, key=lambda curve: (len(curve.axes), -float(np.ptp(curve.effect)))))
 
@@ -88,14 +93,14 @@ def _curve(model: MarsModel, schema: Schema, columns: tuple[int, ...], terms: li
 
 
 def _grid(model: MarsModel, schema: Schema, j: int) -> np.ndarray:
-    """The values of a column at which its terms are drawn: a gap and all levels, or steps from the least to the greatest."""
+    """Values of a column at which its terms are plotted: missing and all levels, or equal steps from minimum to maximum."""
     features, column = model.features, schema.columns[j]
     level = features.layout.level[features.layout.of_column(j)]
     if column.kind is not Kind.NUMERIC:
         return np.arange(-1.0 if MISSING in level else 0.0, len(column.levels))
     ends = features.range[features.layout.of_column(j)] * features.unit[features.layout.of_column(j), None]
     low, high = ends[level == VALUE][0]
-    return np.linspace(low, high, _STEPS)
+    return np.linspace(low, high, _CURVE_POINTS)
 
 
 def _level_names(grid: np.ndarray, schema: Schema, j: int) -> tuple[str, ...]:
@@ -104,15 +109,15 @@ def _level_names(grid: np.ndarray, schema: Schema, j: int) -> tuple[str, ...]:
 
 
 def _effect(model: MarsModel, schema: Schema, terms: list[int], values: dict[int, np.ndarray]) -> np.ndarray:
-    """What some terms add to the scores where their columns have these values or codes. [n, n_scores]"""
+    """Effect of some terms on the scores where their columns have these values or codes. [n, n_scores]"""
     layout, unit = model.features.layout, model.features.unit
     x = np.zeros((len(layout), len(next(iter(values.values())))))
-    for j, own in values.items():
-        is_gap = (own < 0) & (schema.columns[j].kind is not Kind.NUMERIC)
+    for j, column_values in values.items():
+        is_missing = (column_values < 0) & (schema.columns[j].kind is not Kind.NUMERIC)
         for f in range(*layout.of_column(j).indices(len(layout))):
             level = layout.level[f]
-            mark = is_gap if level == MISSING else np.where(is_gap, layout.mode[j], own) == level
-            x[f] = np.where(is_gap, layout.fill[j], own) / unit[f] if level == VALUE else mark
+            is_one = is_missing if level == MISSING else np.where(is_missing, layout.mode[j], column_values) == level
+            x[f] = np.where(is_missing, layout.fill[j], column_values) / unit[f] if level == VALUE else is_one
     return np.sum([column_of(model.terms[k], x)[:, None] * model.coefficient[:, k] for k in terms], axis=0)
 
 
@@ -134,13 +139,15 @@ def _hinge(model: MarsModel, schema: Schema, h: int, cut: float) -> dict[str, An
     if side == LINEAR:
         text = f"({name})" if level != VALUE else name
         return {"column": column.name, "feature": name, "side": "linear", "cut": None, "text": text}
-    at = _at(column.show(cut) if level == VALUE and float(cut).is_integer() and column.levels else "", column, level, cut)
-    text = f"max(0, {_difference(name, at)})" if side == RISING else f"max(0, {_difference(at, name)})"
+    cut_text = _at(
+        column.show(cut) if level == VALUE and float(cut).is_integer() and column.levels else "", column, level, cut
+    )
+    text = f"max(0, {_difference(name, cut_text)})" if side == RISING else f"max(0, {_difference(cut_text, name)})"
     return {"column": column.name, "feature": name, "side": _SIDES.get(side, "below"), "cut": cut, "text": text}
 
 
 def _at(level_name: str, column: Any, level: int, cut: float) -> str:
-    """A cut in the user's words: a level of an ordinal column, a date, or a number."""
+    """Cut point as shown to users: a level of an ordinal column, a date, or a number."""
     if level_name:
         return level_name
     is_number = column.kind is Kind.NUMERIC and level == VALUE

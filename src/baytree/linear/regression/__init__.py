@@ -1,1 +1,1 @@
-"""Linear regression: least squares and its penalties as functions of one statistic."""
+"""Linear regression: least squares, ridge, lasso and elastic net, derived from one mergeable statistic."""

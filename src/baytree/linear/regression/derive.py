@@ -1,10 +1,8 @@
-"""Linear regression as a function of one statistic.
+"""Derive linear regression models from `CrossProducts`, and exact leave-one-out.
 
-Exact leave-one-out for linear regression: each row answered for by the model of all others.
-
-Without a row of weight w, least squares miss it by residual / (1 − h), where h = w (1 + |root · x|²) / n is its leverage.
-Where the row alone carries a direction, a penalty counts, or gaps are filled by what the row changes, the row is taken from
-the statistic and the model derived anew.
+Without a row of weight w, least squares misses it by residual / (1 − h), where h = w (1 + |root · x|²) / n is its leverage
+(the PRESS residual, Allen 1974). If the row alone carries a direction, if there is a penalty, or if imputed values depend on
+the row, the row is subtracted from the statistic and the model is derived again.
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ from baytree.linear.regression.normal_equations import (
 from baytree.linear.regression.statistic import CrossProducts
 from baytree.linear.regularization_path import RegularizationPath, path_of
 
-_MOST_ERRORS = 2500  # features; the covariance of more is not kept
+_MAX_COVARIANCE = 2500  # features; with more, the covariance is not stored
 
 
 def derive(seen: CrossProducts, schema: Schema, options: RegressionOptions) -> RegressionModel:
-    """The model that follows from a statistic, with warnings for columns that cannot be used."""
+    """Model of a statistic. Warns of columns that cannot be used."""
     normal = normal_equations(seen, schema, options)
     warn_of_constants(normal, schema)
     if options.is_penalised:
@@ -44,14 +42,14 @@ def derive(seen: CrossProducts, schema: Schema, options: RegressionOptions) -> R
 
 
 def unpenalised(normal: NormalEquations, solution: LeastSquaresSolution) -> RegressionModel:
-    """The model of least squares."""
+    """Model of the least-squares solution."""
     quality = _quality(normal, len(solution.used), solution.unexplained, is_penalised=False)
     covariance = _covariance(normal, solution, quality)
     return RegressionModel(normal.linear(solution.standard), covariance, collinear(normal, solution.used), quality)
 
 
 def penalised(normal: NormalEquations, options: RegressionOptions, lambda_: float, standard: np.ndarray) -> RegressionModel:
-    """The model of penalised coefficients in standard units."""
+    """Model of penalised coefficients given in standard units."""
     unexplained = 1 - float(standard @ (2 * normal.right - normal.gram @ standard))
     unexplained = 0.0 if normal.is_constant else unexplained
     quality = _quality(normal, int(np.count_nonzero(standard)), unexplained, is_penalised=True)
@@ -60,17 +58,17 @@ def penalised(normal: NormalEquations, options: RegressionOptions, lambda_: floa
 
 
 def path_to(seen: CrossProducts, schema: Schema, options: RegressionOptions, count: int) -> RegularizationPath:
-    """The coefficients along falling strengths, from the one that keeps no column to the user's own."""
+    """Regularization path of `count` decreasing λ values, from the smallest that selects no column to the user's own."""
     normal = normal_equations(seen, schema, options)
-    top, end = max_lambda(normal, options), options.strength(normal.weight)
-    lambdas = np.geomspace(top, end, count) if 0 < end < top else np.array([end])
+    largest, smallest = max_lambda(normal, options), options.strength(normal.weight)
+    lambdas = np.geomspace(largest, smallest, count) if 0 < smallest < largest else np.array([smallest])
     return path_along(normal, options, lambdas, schema)
 
 
 def path_along(
     normal: NormalEquations, options: RegressionOptions, lambdas: np.ndarray, schema: Schema
 ) -> RegularizationPath:
-    """The coefficients at each of these strengths."""
+    """Regularization path at the given λ values."""
     models = [normal.linear(standard) for standard in solve_path(normal, options, lambdas)]
     return path_of(lambdas, normal.weight, models, normal.design.names(schema.columns))
 
@@ -81,9 +79,9 @@ def _quality(normal: NormalEquations, rank: int, unexplained: float, is_penalise
 
 
 def _covariance(normal: NormalEquations, solution: LeastSquaresSolution, quality: FitQuality) -> np.ndarray:
-    """Of the coefficients, the constant last, in standard units of features and target."""
+    """Covariance of the coefficients, the constant last, in standard units of features and target."""
     p = normal.n_features
-    if not quality.degrees or p > _MOST_ERRORS:
+    if not quality.degrees or p > _MAX_COVARIANCE:
         return np.zeros((0, 0))
     covariance = np.zeros((p + 1, p + 1))
     covariance[np.ix_(solution.used, solution.used)] = solution.inverse
@@ -91,39 +89,39 @@ def _covariance(normal: NormalEquations, solution: LeastSquaresSolution, quality
     return covariance * (quality.unexplained / quality.degrees)
 
 
-_ALONE = 1e-6  # 1 − leverage, below which the row alone carries a direction
+_MIN_REST = 1e-6  # 1 − leverage below which the row alone carries a direction
 
 
 def leave_one_out(table: Table, seen: CrossProducts, options: RegressionOptions) -> np.ndarray:
-    """The number of each row under the model of all other rows. [n_rows]"""
+    """Prediction of each row by the model of all other rows. [n_rows]"""
     if len(table) < 2:
-        raise ValueError("leaving out the only row leaves nothing to learn from; give at least 2 rows")
-    answer, is_hard = np.empty(len(table)), np.ones(len(table), bool)
-    fills_gaps = options.missing == "mean" and bool((seen.scatter.layout.level == MISSING).any())
-    if not (options.is_penalised or fills_gaps):
-        answer, is_hard = _by_leverage(table, normal_equations(seen, table.schema, options))
-    answer[is_hard] = _one_by_one(table, seen, options, is_hard)
-    return answer
+        raise ValueError("leave-one-out needs at least 2 rows")
+    prediction, needs_refit = np.empty(len(table)), np.ones(len(table), bool)
+    imputes = options.missing == "mean" and bool((seen.scatter.layout.level == MISSING).any())
+    if not (options.is_penalised or imputes):
+        prediction, needs_refit = _by_leverage(table, normal_equations(seen, table.schema, options))
+    prediction[needs_refit] = _one_by_one(table, seen, options, needs_refit)
+    return prediction
 
 
 def _by_leverage(table: Table, normal: NormalEquations) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row without it, and whether it alone carries a direction."""
+    """Leave-one-out prediction of each row, and whether the row alone carries a direction."""
     solution = least_squares(normal)
     weight = normal.linear(solution.standard).weight[0]
-    answer, is_hard = np.empty(len(table)), np.empty(len(table), bool)
+    prediction, needs_refit = np.empty(len(table)), np.empty(len(table), bool)
     for rows, x in normal.design.blocks(table):
         length = np.square(x[:, solution.used] @ solution.root.T).sum(axis=1)
-        rest = 1 - table.weight[rows] * (1 + length) / normal.weight
-        is_hard[rows] = rest < _ALONE
+        remainder = 1 - table.weight[rows] * (1 + length) / normal.weight
+        needs_refit[rows] = remainder < _MIN_REST
         residual = table.label[rows] - (normal.mean + x @ weight)
-        answer[rows] = table.label[rows] - residual / np.maximum(rest, _ALONE)
-    return answer, is_hard
+        prediction[rows] = table.label[rows] - residual / np.maximum(remainder, _MIN_REST)
+    return prediction, needs_refit
 
 
 def _one_by_one(table: Table, seen: CrossProducts, options: RegressionOptions, which: np.ndarray) -> np.ndarray:
-    answer = np.empty(np.count_nonzero(which))
-    with _warnings.capture():  # what one row less makes collinear is no fault of the table
+    prediction = np.empty(np.count_nonzero(which))
+    with _warnings.capture():  # columns that become collinear by removing one row deserve no warning
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
-            answer[i] = derive(seen - CrossProducts.of(one), table.schema, options).predict(one)[0, 0]
-    return answer
+            prediction[i] = derive(seen - CrossProducts.of(one), table.schema, options).predict(one)[0, 0]
+    return prediction

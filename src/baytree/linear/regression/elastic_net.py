@@ -1,14 +1,13 @@
-"""Lasso, ridge and elastic net from the normal equations: coordinate descent on correlations.
+"""Lasso, ridge and elastic net from the normal equations, and cross-validation of λ from statistics alone.
 
-Where sweeps are slow, as between columns that say nearly the same, the coefficients that are not 0 are solved for directly.
+Objective over b: RSS / 2n + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²), with a free intercept, b on columns divided by
+their standard deviation (divisor n) or, without standardisation, on the columns unchanged. glmnet documents the same, but
+its program first divides the target by its standard deviation, so that its |b|² term uses λ / sd(y).
 
-min over b: RSS / 2n + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²), the intercept free, b on columns divided by their
-standard deviation (divisor n) or, without standardisation, on the columns as they are. glmnet documents the same, but its
-program divides the target by its standard deviation first, so that its |b|² counts λ / sd(y).
-
-Choosing the strength of the penalty from statistics alone: all − of(fold) is learnt from, of(fold) is what it misses.
-
-The rows are read once. The squared error of a fold's rows is a quadratic form of the fold's own statistic.
+Coordinate descent runs on correlations (covariance updates; Friedman, Hastie and Tibshirani 2010); when sweeps converge
+slowly, as with nearly collinear columns, the non-zero coefficients are solved for directly. In cross-validation the rows are
+read once: the training statistic is total − fold, and the squared error of a fold is a quadratic form of the fold's own
+statistic.
 """
 
 from __future__ import annotations
@@ -24,80 +23,82 @@ from baytree.linear.regression.normal_equations import NormalEquations, Regressi
 from baytree.linear.regression.statistic import CrossProducts
 from baytree.linear.scatter.observe import with_target
 
-_ROUNDS = 20  # of sweeps and direct solutions
+_ROUNDS = 20  # rounds of sweeps and direct solutions
 
-_SWEPT = 1e-26  # squared change, in standard units, at which sweeps end
+_SWEEP_LIMIT = 1e-26  # squared change, in standard units, at which sweeps end
 
-_OPTIMAL = 1e-12  # violation of optimality, in standard units
+_KKT_LIMIT = 1e-12  # violation of optimality, in standard units
 
-_FAR = 1e140  # squares of factors must be doubles
+_MAX_FACTOR = 1e140  # bound of penalty factors, so that their squares do not overflow
 
-LEAST_SHARE = 1e-3  # of |b|₁, for the strength at which a path begins: a ridge alone never keeps nothing
+LEAST_SHARE = 1e-3  # l1_ratio assumed for the first λ of a ridge path: a ridge never sets coefficients to 0
 
 
 def max_lambda(normal: NormalEquations, options: RegressionOptions) -> float:
-    """The smallest λ at which a lasso keeps no column; of a ridge, one that keeps next to nothing."""
+    """Smallest λ at which a lasso selects no column; for a ridge, one at which coefficients are close to 0."""
     factor = _factor(normal, options)
     if not options.l1_share:
-        slope = np.abs(normal.right) * _ridge_unit(normal, options) / factor**2
+        gradient = np.abs(normal.right) * _ridge_unit(normal, options) / factor**2
     else:
-        slope = np.abs(normal.right) * normal.deviation / factor
-    return float(slope.max(initial=0.0)) / max(options.l1_share, LEAST_SHARE)
+        gradient = np.abs(normal.right) * normal.deviation / factor
+    return float(gradient.max(initial=0.0)) / max(options.l1_share, LEAST_SHARE)
 
 
 def solve_path(normal: NormalEquations, options: RegressionOptions, lambdas: np.ndarray) -> np.ndarray:
-    """The coefficients in standard units at each strength, each starting where the last one ended. [n, n_features]"""
-    found = np.zeros((len(lambdas), normal.n_features))
+    """Coefficients in standard units at each λ, warm-started from the previous one. [n, n_features]"""
+    coefficients = np.zeros((len(lambdas), normal.n_features))
     last = np.zeros(normal.n_features)
     for i, lambda_ in enumerate(lambdas):
-        last = found[i] = minimum(normal, options, float(lambda_), last)
-    return found
+        last = coefficients[i] = minimum(normal, options, float(lambda_), last)
+    return coefficients
 
 
 def minimum(normal: NormalEquations, options: RegressionOptions, lambda_: float, start: np.ndarray) -> np.ndarray:
-    """The coefficients in standard units at one strength. [n_features]"""
+    """Coefficients in standard units at one λ. [n_features]"""
     factor = _factor(normal, options)
     with np.errstate(over="ignore"):
-        ridge = np.minimum(lambda_ * (1 - options.l1_share) * factor**2 / _ridge_unit(normal, options), _FAR)
-        lasso = np.minimum(lambda_ * options.l1_share * factor / normal.deviation, _FAR)
+        ridge = np.minimum(lambda_ * (1 - options.l1_share) * factor**2 / _ridge_unit(normal, options), _MAX_FACTOR)
+        lasso = np.minimum(lambda_ * options.l1_share * factor / normal.deviation, _MAX_FACTOR)
     ridge = np.where(normal.varies, ridge, 1.0)  # a feature that does not vary stays 0
     if not lasso.any():
         return solve(normal.gram + np.diag(ridge), normal.right)
     target, slope = start.copy(), normal.gram @ start - normal.right
     quadratic = ElasticNetQuadratic(normal.gram, ridge, lasso)
     for _ in range(_ROUNDS):
-        quadratic.sweep(target, slope, _SWEPT)
-        slope = normal.gram @ target - normal.right  # anew: sweeps have rounded it
-        if violation(target, slope, ridge, lasso) <= _OPTIMAL:
+        quadratic.sweep(target, slope, _SWEEP_LIMIT)
+        slope = normal.gram @ target - normal.right  # recomputed, because sweeps accumulate rounding
+        if violation(target, slope, ridge, lasso) <= _KKT_LIMIT:
             break
         target, slope = quadratic.polished(target, slope)
     return target
 
 
 def violation(target: np.ndarray, slope: np.ndarray, ridge: np.ndarray, lasso: np.ndarray) -> float:
-    """The largest distance of 0 from the subgradient."""
-    smooth = slope + ridge * target
-    apart = np.where(target != 0, np.abs(smooth + lasso * np.sign(target)), np.maximum(np.abs(smooth) - lasso, 0.0))
-    return float(apart.max(initial=0.0))
+    """Largest KKT violation: distance of 0 from the subgradient."""
+    smooth_gradient = slope + ridge * target
+    distance = np.where(
+        target != 0, np.abs(smooth_gradient + lasso * np.sign(target)), np.maximum(np.abs(smooth_gradient) - lasso, 0.0)
+    )
+    return float(distance.max(initial=0.0))
 
 
 def _ridge_unit(normal: NormalEquations, options: RegressionOptions) -> float:
-    """What λ of a ridge is counted in: 1 or, as glmnet's program does, a standard deviation of the target."""
+    """Unit of λ in the ridge term: 1, or the target's standard deviation as in glmnet's program."""
     return normal.deviation if options.conventions == "glmnet" else 1.0
 
 
 def _factor(normal: NormalEquations, options: RegressionOptions) -> np.ndarray:
-    """Each feature's size in units of the penalty: 1, or 1 / sd. [n_features]"""
+    """Size of each feature in units of the penalty: 1 (standardised) or 1 / sd. [n_features]"""
     if options.standardize:
         return np.ones(normal.n_features)
-    return 1 / np.clip(normal.design.scale, 1 / _FAR, _FAR)
+    return 1 / np.clip(normal.design.scale, 1 / _MAX_FACTOR, _MAX_FACTOR)
 
 
 def held_out_errors(
     total: CrossProducts, folds: Sequence[CrossProducts], lambdas: np.ndarray, schema: Schema, options: RegressionOptions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The mean squared error of each fold's rows under the path of all others, and the folds' weights. [n_folds, n]"""
-    with _warnings.capture():  # what a fold makes constant is no fault of the table
+    """Mean squared error of each fold under the path of all others [n_folds, n], and the weights of the folds [n_folds]."""
+    with _warnings.capture():  # columns that are constant without a fold deserve no warning
         loss = np.array([_loss(total - fold, fold, lambdas, schema, options) for fold in folds])
     return loss, np.array([fold.weight for fold in folds])
 
@@ -107,6 +108,6 @@ def _loss(
 ) -> np.ndarray:
     rest, fold = rest.beside(fold)
     normal = normal_equations(rest, schema, options)
-    held = coded_like(fold.scatter, normal.coded.layout, with_target(schema).columns, options)
+    held_out = coded_like(fold.scatter, normal.coded.layout, with_target(schema).columns, options)
     with np.errstate(over="ignore"):
-        return normal.mean_square(held, solve_path(normal, options, lambdas)) * normal.deviation**2
+        return normal.mean_square(held_out, solve_path(normal, options, lambdas)) * normal.deviation**2

@@ -1,6 +1,6 @@
-"""How well a linear regression fits the rows that it has seen: R², the residual standard error, F and what follows.
+"""Goodness of fit of a linear regression: R², residual standard error, F, log-likelihood, AIC and BIC.
 
-Student's t and the F distribution: tails and quantiles, without scipy.
+Also tails and quantiles of Student's t and the F distribution, without scipy.
 """
 
 from __future__ import annotations
@@ -11,65 +11,66 @@ import msgspec
 
 from baytree import _core
 
-_PERFECT = 1e-13  # unexplained share that sums of doubles cannot tell from 0
+_PERFECT = 1e-13  # unexplained proportion of variance that is rounding
 
 
 class FitQuality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The fit in four numbers; a row of weight 2 counts as two.
+    """The fit in four numbers, from which all measures follow; a row of weight 2 counts as two.
 
-    What needs degrees of freedom is None where there are none: too few rows, or a penalty, which leaves them unknown.
+    Measures that need degrees of freedom are None if there are none: too few rows, or a penalty, with which they are
+    unknown.
     """
 
-    weight: float  # of all rows
-    rank: int  # features that are used
-    unexplained: float  # share of the target's variance
-    deviation: float  # of the target, divisor n
+    weight: float  # total weight of the rows
+    rank: int  # number of features that are used
+    unexplained: float  # proportion of the target's variance
+    deviation: float  # standard deviation of the target, divisor n
     is_penalised: bool = False
 
     def __post_init__(self) -> None:
         if not (0 <= self.unexplained <= 1 + 1e-9 and self.weight > 0 and self.rank >= 0 and 0 <= self.deviation < math.inf):
-            raise ValueError("regression: the quality of the fit holds numbers that no rows give")
+            raise ValueError("regression: the goodness of fit holds values that cannot come from rows")
 
     @property
     def is_perfect(self) -> bool:
-        """Whether nothing but rounding is left of the residuals."""
+        """Whether the residuals are only rounding errors."""
         return self.unexplained <= _PERFECT
 
     @property
     def degrees(self) -> float:
-        """The degrees of freedom of the residuals: n − features − 1; 0 where there are none."""
+        """Residual degrees of freedom, n − features − 1; 0 if there are none or a penalty is used."""
         return 0.0 if self.is_penalised else max(0.0, self.weight - self.rank - 1)
 
     @property
     def r2(self) -> float:
-        """The share of the variance that is explained."""
+        """Proportion of the target's variance that is explained."""
         return 1 - self.unexplained
 
     @property
     def adjusted_r2(self) -> float | None:
-        """R² with variances by their degrees of freedom."""
+        """Adjusted R², with variances by their degrees of freedom."""
         return 1 - self.unexplained * (self.weight - 1) / self.degrees if self.degrees else None
 
     @property
     def residual_error(self) -> float | None:
-        """The residual standard error, √(RSS / degrees of freedom)."""
+        """Residual standard error, √(RSS / degrees of freedom)."""
         return self.deviation * math.sqrt(self.unexplained * self.weight / self.degrees) if self.degrees else None
 
     @property
     def f(self) -> float | None:
-        """The F statistic of all features together, on `rank` and `degrees` degrees of freedom."""
+        """F statistic of all features, with `rank` and `degrees` degrees of freedom."""
         if not self.degrees or not self.rank or not self.unexplained:
             return None
         return self.r2 / self.rank / (self.unexplained / self.degrees)
 
     @property
     def f_p(self) -> float | None:
-        """The p-value of F."""
+        """p-value of the F statistic."""
         return None if self.f is None else f_tail(self.f, float(self.rank), self.degrees)
 
     @property
     def log_likelihood(self) -> float | None:
-        """Of Gaussian residuals with the variance RSS / n; infinite where nothing is left to explain."""
+        """Gaussian log-likelihood with variance RSS / n; infinite for a perfect fit."""
         if self.is_penalised:
             return None
         if not self.unexplained or not self.deviation:
@@ -105,7 +106,7 @@ def f_tail(statistic: float, between: float, within: float) -> float:
 
 
 def t_quantile(level: float, degrees: float) -> float:
-    """The t within which |T| lies with this probability; infinite for 1.
+    """The t with P(|T| ≤ t) = level; infinite for level 1.
 
     >>> round(t_quantile(0.95, 10), 4)
     2.2281

@@ -1,4 +1,6 @@
-"""Learners of linear regression: one model of a statistic, or the best of several penalties by cross-validation."""
+"""Learners of linear regression: `LinearRegressionLearner` for given options, `LinearRegressionCVLearner` with
+cross-validated λ.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,17 @@ from baytree.linear.regularization_path import choose
 from baytree.parallel.blas import at_most, one_blas_thread
 from baytree.parallel.threads import sum_in_order
 
-_FAR_DOWN, _NEAR = 1e-4, 1e-2  # the weakest penalty of a path beside the strongest: more rows than features, or fewer
+# smallest λ of a path relative to the largest: with more rows than features, or fewer
+_RATIO_LONG, _RATIO_SHORT = 1e-4, 1e-2
 
 
 def refuse_text(schema: Schema) -> None:
-    """Raises an error where a column is text."""
+    """Raise ValueError if a column is text."""
     for column in schema.columns:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text, and the products of all pairs of words would fill the memory; leave it out"
+                f"column {column.name!r} is text, which linear regression cannot use "
+                "(the products of all pairs of words would fill the memory); leave it out"
             )
 
 
@@ -44,28 +48,28 @@ class LinearRegressionLearner(MergeableLearner):
     options: RegressionOptions
 
     def observe(self, table: Table) -> CrossProducts:
-        """Weight, means and products of the features and the target."""
-        seen = CrossProducts.of(within_doubles(table))
-        _refuse_gaps(seen.scatter.layout, table.schema, self.options)
-        return seen
+        """Weight, means and cross products of the features and the target."""
+        statistic = CrossProducts.of(within_doubles(table))
+        _refuse_gaps(statistic.scatter.layout, table.schema, self.options)
+        return statistic
 
     def observe_all(self, rows: Partitions) -> CrossProducts:
-        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within.
+        """Statistic of all rows, from partitions that are not subdivided: each is read by several threads.
 
-        Warns of columns that one far value has made useless.
+        Warns of columns whose variance is due to a single extreme value.
         """
         outliers = Outliers(rows)
-        seen = rows.map_reduce(self.observe, rows_per_part=None)
-        _warn(seen, outliers)
-        return seen
+        statistic = rows.map_reduce(self.observe, rows_per_part=None)
+        _warn(statistic, outliers)
+        return statistic
 
     def derive(self, seen: CrossProducts, schema: Schema) -> RegressionModel:
-        """The model of these statistics."""
+        """Model of a statistic."""
         with one_blas_thread():
             return derive(seen, schema, self.options)
 
     def leave_one_out(self, rows: Partitions) -> np.ndarray:
-        """The number of each row under the model of all other rows. [n_rows]"""
+        """Prediction of each row by the model of all other rows. [n_rows]"""
         table = within_doubles(rows.gather())
         with at_most(rows.n_jobs):
             return leave_one_out(table, self.observe(table), self.options)
@@ -73,16 +77,16 @@ class LinearRegressionLearner(MergeableLearner):
 
 @dataclass(frozen=True)
 class LinearRegressionCVLearner:
-    """Linear regression at the strength of least held-out error, or the strongest within one standard error of it."""
+    """Linear regression at the λ of minimum held-out error, or the strongest λ within one standard error of it."""
 
     options: RegressionOptions
-    lambdas: np.ndarray | int  # strengths, or how many
-    Cs: np.ndarray | None  # values of C in their place
-    cv: int | Splitter | str | float | np.ndarray  # what `read_cv` takes, or the fold of each row
+    lambdas: np.ndarray | int  # λ values, or how many
+    Cs: np.ndarray | None  # values of C instead of λ
+    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
     rule: str = "min"
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The model at the chosen strength, the curve and the path that led to it."""
+        """Model at the chosen λ; the loss curve and the regularization path are fitted attributes."""
         with at_most(rows.n_jobs):
             rows = rows.map_partitions(within_doubles)
             outliers = Outliers(rows)
@@ -96,29 +100,29 @@ class LinearRegressionCVLearner:
             lambda_ = float(lambdas[curve.best if self.rule == "min" else curve.one_se])
             model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
             path = path_along(normal, self.options, lambdas, rows.schema)
-        strength = {"lambda_": lambda_, "C_": float(1 / normal.weight / lambda_)}
-        return FitResult(model, fitted_attributes={"curve_": curve, "path_": path, **strength})
+        chosen_lambda = {"lambda_": lambda_, "C_": float(1 / normal.weight / lambda_)}
+        return FitResult(model, fitted_attributes={"curve_": curve, "path_": path, **chosen_lambda})
 
     def _strengths(self, normal: NormalEquations) -> np.ndarray:
-        """The strengths to choose from, falling."""
+        """Decreasing λ values to choose from."""
         if self.Cs is not None:
             return np.maximum(np.sort(1 / normal.weight / self.Cs)[::-1], 1e-300)
         if not isinstance(self.lambdas, int):
             return np.sort(self.lambdas)[::-1]
-        top = max_lambda(normal, self.options) or 1.0
-        end = top * (_FAR_DOWN if normal.weight > normal.n_features else _NEAR)
-        return np.geomspace(top, end if self.options.l1_share else end * LEAST_SHARE, self.lambdas)
+        largest = max_lambda(normal, self.options) or 1.0
+        smallest = largest * (_RATIO_LONG if normal.weight > normal.n_features else _RATIO_SHORT)
+        return np.geomspace(largest, smallest if self.options.l1_share else smallest * LEAST_SHARE, self.lambdas)
 
 
 def _warn(seen: CrossProducts, outliers: Outliers) -> None:
-    """Tell of columns whose spread is one far value's alone."""
+    """Warn of columns whose variance is due to a single extreme value."""
     layout = seen.scatter.layout
     is_value = (layout.level == VALUE) & (layout.source < len(outliers.rows.schema))
     outliers.warn(layout.source[is_value], seen.scatter.deviations()[is_value])
 
 
 def _refuse_gaps(layout: FeatureLayout, schema: Schema, options: RegressionOptions) -> None:
-    """Raises an error where gaps are one."""
+    """Raise ValueError if values are missing and `missing="error"`."""
     if options.missing == "error" and (layout.level == MISSING).any():
         name = schema.columns[int(layout.source[np.argmax(layout.level == MISSING)])].name
         raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")

@@ -1,7 +1,7 @@
-"""Least squares from the normal equations, without the features that follow from earlier ones.
+"""Least squares from the normal equations, without features that are collinear with earlier ones.
 
-A feature is used if, in the order of the columns, the features before it leave more than one part in 1e9 of its variance
-unexplained. So of collinear columns the later ones are left out, as R's `lm` does.
+A feature is used if the features before it, in column order, leave more than 1e-9 of its variance unexplained. Of collinear
+columns the later ones are dropped, as in R's `lm`.
 """
 
 from __future__ import annotations
@@ -14,66 +14,68 @@ from baytree.data.schema.schema import Schema
 from baytree.linear.regression.normal_equations import NormalEquations
 from baytree.parallel.blas import run_lapack
 
-_OWN = 1e-9  # of a feature's variance, that earlier ones must leave unexplained
+_MIN_UNEXPLAINED = 1e-9  # proportion of a feature's variance that earlier features must leave unexplained
 
 _PANEL = 64  # features
 
-_NAMED = 8  # columns of a warning
+_MAX_NAMED = 8  # maximum number of columns named in a warning
 
-_LEAST = 1e-6  # standard coefficient of a feature that takes part in a collinearity
+_MIN_COEFFICIENT = 1e-6  # minimum standardised coefficient of a feature that takes part in a collinearity
 
 
 class LeastSquaresSolution(msgspec.Struct, frozen=True):
-    """Coefficients in standard units, and the features that could be used."""
+    """Least-squares coefficients in standard units, and the features that were used."""
 
-    standard: np.ndarray  # [n_features], 0 for those that are not used
-    used: np.ndarray  # int [rank], in order
+    standard: np.ndarray  # [n_features], 0 for unused features
+    used: np.ndarray  # int [rank], ascending
     root: np.ndarray  # [rank, rank], the inverse Cholesky factor of their correlations
-    unexplained: float  # share of the target's variance
+    unexplained: float  # proportion of the target's variance
 
     @property
     def inverse(self) -> np.ndarray:
-        """The inverse of the used features' correlations. [rank, rank]"""
+        """Inverse of the correlation matrix of the used features. [rank, rank]"""
         return self.root.T @ self.root
 
 
 def least_squares(normal: NormalEquations) -> LeastSquaresSolution:
-    """The coefficients of least squares; what could not be used is told by `collinear` and `normal.varies`."""
+    """Least-squares solution; `collinear` and `normal.varies` say which features were not used."""
     used = independent(normal)
     gram, right = normal.gram[np.ix_(used, used)], normal.right[used]
     factor = run_lapack(np.linalg.cholesky, gram)
-    root = run_lapack(np.linalg.inv, factor)
-    whitened = root @ right
+    inverse_root = run_lapack(np.linalg.inv, factor)
+    whitened = inverse_root @ right
     standard = np.zeros(normal.n_features)
-    standard[used] = root.T @ whitened
+    standard[used] = inverse_root.T @ whitened
     unexplained = 0.0 if normal.is_constant else max(0.0, 1 - float(whitened @ whitened))
-    return LeastSquaresSolution(standard, used, root, unexplained)
+    return LeastSquaresSolution(standard, used, inverse_root, unexplained)
 
 
 def independent(normal: NormalEquations) -> np.ndarray:
-    """The features that vary and that no earlier ones determine, in order. int [rank]"""
+    """Features that vary and are not collinear with earlier ones, in order. int [rank]"""
     varying = np.flatnonzero(normal.varies)
     gram = normal.gram[np.ix_(varying, varying)]
     return varying[_all(gram) if _is_clear(gram) else _one_by_one(gram)]
 
 
 def collinear(normal: NormalEquations, used: np.ndarray) -> np.ndarray:
-    """The features that vary but follow from earlier ones. int32"""
-    rest = normal.varies.copy()
-    rest[used] = False
-    return np.flatnonzero(rest).astype(np.int32)
+    """Features that vary but are collinear with earlier ones. int32"""
+    unused = normal.varies.copy()
+    unused[used] = False
+    return np.flatnonzero(unused).astype(np.int32)
 
 
 def warn_of_collinear(normal: NormalEquations, solution: LeastSquaresSolution, schema: Schema) -> None:
-    """Name each feature that is not used, and the columns it follows from."""
+    """Warn of each unused feature, with the columns it is collinear with."""
     names = normal.design.names(schema.columns)
-    for feature in collinear(normal, solution.used)[:_NAMED]:
-        share = solution.root.T @ (solution.root @ normal.gram[solution.used, feature])
-        parents = [names[f] for f in solution.used[np.abs(share) > _LEAST] if f < feature]
-        shown = ", ".join(map(repr, parents[:_NAMED])) + (f" and {len(parents) - _NAMED} more" if parents[_NAMED:] else "")
-        _warnings.warn(f"{names[feature]!r} is collinear with {shown}: it is not used, and they carry its effect")
-    if len(more := collinear(normal, solution.used)[_NAMED:]):
-        _warnings.warn(f"{len(more)} more features are collinear with earlier ones, and not used")
+    for feature in collinear(normal, solution.used)[:_MAX_NAMED]:
+        coefficient = solution.root.T @ (solution.root @ normal.gram[solution.used, feature])
+        parents = [names[f] for f in solution.used[np.abs(coefficient) > _MIN_COEFFICIENT] if f < feature]
+        shown = ", ".join(map(repr, parents[:_MAX_NAMED])) + (
+            f" and {len(parents) - _MAX_NAMED} more" if parents[_MAX_NAMED:] else ""
+        )
+        _warnings.warn(f"{names[feature]!r} is collinear with {shown}: it is not used, and its effect is part of theirs")
+    if len(more := collinear(normal, solution.used)[_MAX_NAMED:]):
+        _warnings.warn(f"{len(more)} more features are collinear with earlier ones and not used")
 
 
 def _all(gram: np.ndarray) -> np.ndarray:
@@ -81,23 +83,23 @@ def _all(gram: np.ndarray) -> np.ndarray:
 
 
 def _is_clear(gram: np.ndarray) -> bool:
-    """Whether each feature has a part of its own: the squared pivots are what the earlier ones leave of its variance."""
+    """Whether no feature is collinear with earlier ones: squared Cholesky pivots are the unexplained variances."""
     try:
-        return bool(np.square(run_lapack(np.linalg.cholesky, gram).diagonal()).min(initial=1.0) > _OWN)
+        return bool(np.square(run_lapack(np.linalg.cholesky, gram).diagonal()).min(initial=1.0) > _MIN_UNEXPLAINED)
     except np.linalg.LinAlgError:
         return False
 
 
 def _one_by_one(gram: np.ndarray) -> np.ndarray:
-    """The features with a part of their own, by Cholesky's elimination in order, a panel of features at a time."""
+    """Indices of the non-collinear features, by Cholesky elimination in order, a panel of features at a time."""
     factor, used = np.zeros_like(gram), []
     for first in range(0, len(gram), _PANEL):
         panel = slice(first, first + _PANEL)
-        done = factor[: len(used)]
-        left = gram[panel, first:] - done[:, panel].T @ done[:, first:]
-        for j in range(len(left)):
-            if left[j, j] > _OWN:
-                row = factor[len(used), first:] = left[j] / np.sqrt(left[j, j])
-                left[j + 1 :] -= row[j + 1 : len(left), None] * row
+        finished = factor[: len(used)]
+        remaining = gram[panel, first:] - finished[:, panel].T @ finished[:, first:]
+        for j in range(len(remaining)):
+            if remaining[j, j] > _MIN_UNEXPLAINED:
+                row = factor[len(used), first:] = remaining[j] / np.sqrt(remaining[j, j])
+                remaining[j + 1 :] -= row[j + 1 : len(remaining), None] * row
                 used.append(first + j)
     return np.array(used, int)

@@ -1,6 +1,6 @@
-"""What linear regression learns: a linear score that is the answer, how sure it is, and how well it fits.
+"""Model of linear regression: a linear score, the covariance of its coefficients, and the goodness of fit.
 
-The table of a linear regression's coefficients: estimates in original units and, of least squares, how sure they are.
+Also its coefficient table, in original units with Student's t for unpenalised fits, and its summary record.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 class RegressionModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="regression"):
-    """A linear regression: intercept + features @ weight.
+    """Linear regression: intercept + features @ weight.
 
-    `covariance` is that of the coefficients, the constant last, in standard units of features and target; 0 for features
-    that are not used, and empty where the fit was penalised or no degrees of freedom are left.
+    `covariance` is that of the coefficients, the constant last, in standard units of features and target: 0 for unused
+    features, and empty if the fit was penalised or no degrees of freedom are left.
     """
 
     linear: LinearModel
     covariance: np.ndarray  # float64 [n_features + 1, n_features + 1] or [0, 0]
-    collinear: np.ndarray  # int32, features that follow from earlier ones
+    collinear: np.ndarray  # int32, features collinear with earlier ones
     quality: FitQuality
-    lambda_: float | None = None  # the strength of the penalty, where there is one
+    lambda_: float | None = None  # λ; None without a penalty
     l1_share: float = 0.0
 
     def __post_init__(self) -> None:
@@ -50,84 +50,84 @@ class RegressionModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         if len(self.collinear) and not (self.collinear.min() >= 0 and self.collinear.max() < p):
             raise ValueError("regression: a collinear feature does not exist")
         if not 0 <= self.l1_share <= 1 or not 0 <= (self.lambda_ or 0.0) < math.inf:
-            raise ValueError("regression: the penalty holds numbers that nobody can ask for")
+            raise ValueError("regression: lambda_ or l1_share is out of range")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the model fits a schema."""
+        """Raise ValueError unless the model fits the schema."""
         self.linear.check(schema)
         if self.linear.link != "identity":
-            raise ValueError("regression: its score must be the answer")
+            raise ValueError("regression: the link must be 'identity'")
 
     @property
     def design(self) -> Design:
-        """The features."""
+        """Design of the features."""
         return self.linear.design
 
     def predict(self, table: Table) -> np.ndarray:
-        """The expected number. [n_rows, 1]"""
+        """Expected value of the target. [n_rows, 1]"""
         return self.linear.predict(table)
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
-        """Of the expected number, by the covariance of the coefficients. [n_rows, 1, 2]"""
+        """Intervals of the expected value, from the covariance of the coefficients. [n_rows, 1, 2]"""
         if not self.covariance.size:
             raise no_interval(
-                "the coefficients have no standard errors: they were penalised, or no rows are left to tell them from"
+                "the coefficients have no standard errors: they are penalised, or no residual degrees of freedom are left"
             )
-        answers, variance = self.predict(table), np.empty((len(table), 1))
+        prediction, variance = self.predict(table), np.empty((len(table), 1))
         for rows, x in self.design.blocks(table):
             x = np.column_stack([x, np.ones(len(x))])
             variance[rows, 0] = np.einsum("ni,ni->n", x @ self.covariance, x)
-        return mean_intervals(answers, variance * self.quality.deviation**2, self.quality.degrees, level)
+        return mean_intervals(prediction, variance * self.quality.deviation**2, self.quality.degrees, level)
 
     def explain(self, table: Table) -> list[Explanation]:
-        """What each column adds to the number."""
+        """Explanation of each row: the contribution of each column to the number."""
         return explain_linear(table, *self.linear.effects(table), self.predict(table))
 
     def coefficients(self, schema: Schema, level: float = 0.95) -> RegressionTable:
-        """The coefficients in original and standard units, and how sure they are."""
-
+        """Coefficient table in original and standard units, with standard errors, t and intervals if there are any."""
         return slope_table(self, schema, level)
 
     def formula(self, schema: Schema) -> Formula:
-        """The model as an expression of the raw columns."""
+        """Model as an expression of the raw columns."""
         from baytree.linear.formula import linear
 
         return linear("linear regression", self.linear, schema)
 
     def summary(self, schema: Schema) -> RegressionSummary:
-        """The coefficients, how sure they are, and how well they fit."""
-
+        """Coefficient table and goodness of fit as a summary record."""
         return summary_of(self, schema)
 
 
 class RegressionTable(FeatureTable, frozen=True):
-    """The coefficients of a linear regression; prints as a table."""
+    """Coefficients of a linear regression; prints as a table."""
 
-    level: float = 0.95  # of the intervals
+    level: float = 0.95  # confidence level of the intervals
 
     def __str__(self) -> str:
         return "\n".join(slope_lines(self.rows, self.references, self.level))
 
 
 def slope_table(model: RegressionModel, schema: Schema, level: float) -> RegressionTable:
-    """The coefficients, the intercept first, with standard errors, t, p and intervals of this level."""
+    """Coefficients, intercept first, with standard errors, t, p and confidence intervals."""
     linear, quality = model.linear, model.quality
-    raw, start = linear.in_original_units()
-    estimate = np.append(start, raw[0])
-    error = standard_errors(linear, model.covariance, (1, len(estimate)))[0] * quality.deviation
+    raw_coefficient, intercept = linear.in_original_units()
+    estimate = np.append(intercept, raw_coefficient[0])
+    standard_error = standard_errors(linear, model.covariance, (1, len(estimate)))[0] * quality.deviation
     names = ["(intercept)", *linear.design.names(schema.columns)]
     columns = ["", *(schema.columns[j].name for j in linear.design.source)]
     importance = np.append(linear.intercept, linear.weight[0])
-    within = t_quantile(level, quality.degrees) if quality.degrees else 0.0
+    t_value = t_quantile(level, quality.degrees) if quality.degrees else 0.0
     rows = [
-        _slope(Slope(names[f], columns[f], float(estimate[f]), float(importance[f])), float(error[f]), within, quality)
+        _slope(
+            Slope(names[f], columns[f], float(estimate[f]), float(importance[f])), float(standard_error[f]), t_value, quality
+        )
         for f in range(len(names))
     ]
     return RegressionTable(tuple(rows), references_of(linear, schema), level)
 
 
 def summary_of(model: RegressionModel, schema: Schema) -> RegressionSummary:
-    """The coefficients and how well they fit."""
+    """Summary record: coefficients and goodness of fit."""
     table, quality = slope_table(model, schema, 0.95), model.quality
     return RegressionSummary(
         schema.target.name,
@@ -146,12 +146,12 @@ def summary_of(model: RegressionModel, schema: Schema) -> RegressionSummary:
         quality.aic,
         quality.bic,
         quality.is_perfect,
-        None if model.lambda_ is None else _in_words(model),
+        None if model.lambda_ is None else _penalty_text(model),
     )
 
 
 def collinear_names(model: RegressionModel, schema: Schema) -> tuple[str, ...]:
-    """The features that follow from earlier ones."""
+    """Names of the features that are collinear with earlier ones."""
     names = model.linear.design.names(schema.columns)
     return tuple(names[f] for f in model.collinear)
 
@@ -166,7 +166,7 @@ def _slope(line: Slope, error: float, within: float, quality: FitQuality) -> Slo
     )
 
 
-def _in_words(model: RegressionModel) -> str:
-    share = model.l1_share
-    name = {0.0: "ridge", 1.0: "lasso"}.get(share, f"elastic net, {share:g} of it lasso")
+def _penalty_text(model: RegressionModel) -> str:
+    l1_ratio = model.l1_share
+    name = {0.0: "ridge", 1.0: "lasso"}.get(l1_ratio, f"elastic net (l1_ratio={l1_ratio:g})")
     return f"{name} with λ = {model.lambda_:.4g}"

@@ -1,8 +1,7 @@
-"""The normal equations in standard units: correlations of the features with each other and with the target.
+"""Normal equations in standard units: correlations of the features with each other and with the target.
 
-The statistic of the features that are fitted: ranks, gaps filled and marked, no reference levels.
-
-What users of linear regression can choose, checked.
+`coded` first maps the statistic to the features that are fitted: ranks, imputed values and missing indicators, no reference
+levels. `RegressionOptions` holds the user's parameters.
 """
 
 from __future__ import annotations
@@ -30,49 +29,51 @@ from baytree.linear.scatter.transform import (
     without_references,
 )
 
-_MOST = np.finfo(np.float64).max
+_MAX_DOUBLE = np.finfo(np.float64).max
 
-_ROUNDING = 1e-13  # of a square or a share of rows: what adding and taking away leaves of a feature that does not vary
+_ROUNDING = 1e-13  # relative: rounding that adding and subtracting leaves in the variance of a constant feature
 
 
 class NormalEquations(msgspec.Struct, frozen=True):
-    """gram · b = right, where b is what a standard deviation of a feature changes, in standard deviations of the target."""
+    """gram · b = right, where b is the change of the target per standard deviation of a feature, in standard deviations of
+    the target.
+    """
 
-    coded: Scatter  # of the features and, last, of the target
+    coded: Scatter  # statistic of the features and, last, of the target
     design: Design
     centre: np.ndarray  # [n_features + 1], of the coded features and the target, in the statistic's own units
     scale: np.ndarray  # [n_features + 1], likewise
     varies: np.ndarray  # bool [n_features]
     gram: np.ndarray  # [n_features, n_features], correlations; 0 where a feature does not vary
-    right: np.ndarray  # [n_features], correlations with the target
-    weight: float  # of all rows
+    right: np.ndarray  # float64 [n_features], correlations with the target
+    weight: float  # total weight of the rows
     mean: float  # of the target
-    deviation: float  # of the target, divisor n; 1 where it does not vary
-    is_constant: bool  # the target does not vary
+    deviation: float  # standard deviation of the target, divisor n; 1 if it is constant
+    is_constant: bool  # whether the target is constant
 
     @property
     def n_features(self) -> int:
-        """The number of features."""
+        """Number of features."""
         return len(self.right)
 
     def linear(self, standard: np.ndarray) -> LinearModel:
-        """The linear model of these coefficients in standard units."""
+        """Linear model with these coefficients in standard units."""
         with np.errstate(over="ignore"):
-            weight = np.clip(standard * self.deviation, -_MOST, _MOST)
+            weight = np.clip(standard * self.deviation, -_MAX_DOUBLE, _MAX_DOUBLE)
         return LinearModel(self.design, weight[None], np.array([self.mean]), "identity")
 
     def mean_square(self, held: Scatter, standard: np.ndarray) -> np.ndarray:
-        """The mean squared error of coefficients on other rows, in units of the target's variance.
+        """Mean squared error of each row of coefficients on other rows, in units of the target's variance.
 
-        `held` has the same features as `coded`; standard [n, n_features] → [n]
+        `held` is a statistic with the same features as `coded`; standard [n, n_features] → [n]
         """
-        apart = np.column_stack([-standard, np.ones(len(standard))]) / self.scale
-        square = np.einsum("ni,ij,nj->n", apart, held.spread[0], apart, optimize=True) / held.weight[0]
-        return np.maximum(square, 0.0) + np.square(apart @ (held.mean[0] - self.centre))
+        difference = np.column_stack([-standard, np.ones(len(standard))]) / self.scale
+        square = np.einsum("ni,ij,nj->n", difference, held.spread[0], difference, optimize=True) / held.weight[0]
+        return np.maximum(square, 0.0) + np.square(difference @ (held.mean[0] - self.centre))
 
 
 def normal_equations(seen: CrossProducts, schema: Schema, options: RegressionOptions) -> NormalEquations:
-    """The equations that follow from a statistic."""
+    """Normal equations of a statistic."""
     scatter, reference = coded(seen.scatter, with_target(schema).columns, options)
     weight = seen.weight
     variance = scatter.spread[0].diagonal() / weight
@@ -80,43 +81,43 @@ def normal_equations(seen: CrossProducts, schema: Schema, options: RegressionOpt
     centre = as_double(scatter.mean[0], scatter)
     scale = np.where(varies, divisible(np.sqrt(np.maximum(variance, 0.0)), scatter.unit), 1.0)
     correlation = np.where(varies[:, None] & varies, scatter.spread[0] / weight / scale[:, None] / scale, 0.0)
-    whole = design_of(scatter, centre, scale, reference)
+    design_with_target = design_of(scatter, centre, scale, reference)
     return NormalEquations(
         scatter,
-        _without_last(whole),
+        _without_last(design_with_target),
         centre,
         scale,
         varies[:-1],
         np.ascontiguousarray(correlation[:-1, :-1]),
         correlation[:-1, -1].copy(),
         weight,
-        float(whole.centre[-1]),
-        float(whole.scale[-1]),
+        float(design_with_target.centre[-1]),
+        float(design_with_target.scale[-1]),
         not varies[-1],
     )
 
 
 def warn_of_constants(normal: NormalEquations, schema: Schema) -> None:
-    """Tell of columns that have one value."""
+    """Warn of constant columns."""
     if not normal.varies.all():
-        own = normal.coded.take(np.arange(len(normal.varies)))
-        warn_of_columns("constant", ~normal.varies, own, schema.columns, "they are not used")
+        feature_statistic = normal.coded.take(np.arange(len(normal.varies)))
+        warn_of_columns("constant", ~normal.varies, feature_statistic, schema.columns, "they are not used")
 
 
 def _rounding(seen: Scatter) -> np.ndarray:
-    """The variance that a feature without any may have got by rounding. [n_features]"""
+    """Upper bound of the variance that rounding gives a constant feature. [n_features]"""
     return _ROUNDING * np.maximum(np.square(seen.mean[0]), seen.layout.level != VALUE)
 
 
 def _without_last(design: Design) -> Design:
-    """The design without the target."""
+    """Design without the target."""
     layout = design.layout.take(np.arange(len(design.layout) - 1))
     layout = msgspec.structs.replace(layout, fill=layout.fill[:-1], mode=layout.mode[:-1])
     return Design(layout, design.centre[:-1], design.scale[:-1], design.reference[:-1])
 
 
 def coded(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> tuple[Scatter, np.ndarray]:
-    """The statistic of the features as they are fitted, the target last; the reference level of each column."""
+    """Statistic of the features as fitted, target last, and the reference level of each column."""
     seen = impute_mean(_ranked(seen, columns, options))
     if options.missing == "mean":
         seen = _without_gaps(seen, commonest(seen))
@@ -124,7 +125,7 @@ def coded(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptions
 
 
 def coded_like(other: Scatter, layout: FeatureLayout, columns: tuple[Column, ...], options: RegressionOptions) -> Scatter:
-    """The statistic of other rows in the features of a layout, with its stand-ins for gaps."""
+    """Statistic of other rows in the features of a layout, with its imputed values."""
     other = gaps_as_levels(refilled(_ranked(other, columns, options), layout.fill), layout.mode)
     wanted = set(keys_of(layout))
     return other.take(np.array([f for f, key in enumerate(keys_of(other.layout)) if key in wanted], int))
@@ -135,15 +136,15 @@ def _ranked(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptio
 
 
 def _without_gaps(seen: Scatter, mode: np.ndarray) -> Scatter:
-    """Gaps of levels as these levels, and no marks of gaps."""
+    """Statistic with missing levels imputed and without missing indicators."""
     seen = gaps_as_levels(seen, mode)
     layout = msgspec.structs.replace(seen.layout, mode=mode)
-    kept = np.flatnonzero(layout.level != MISSING)
-    return msgspec.structs.replace(seen, layout=layout).take(kept)
+    features = np.flatnonzero(layout.level != MISSING)
+    return msgspec.structs.replace(seen, layout=layout).take(features)
 
 
 class RegressionOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The choices: λ is `lambda_`, or 1 / (n · C) where that is None."""
+    """User options. The penalty strength λ is `lambda_`, or 1 / (n · C) if that is None."""
 
     l1_share: float = 0.0
     is_penalised: bool = False
@@ -152,8 +153,8 @@ class RegressionOptions(msgspec.Struct, frozen=True, kw_only=True):
     standardize: bool = True
     ordinal: str = "rank"
     missing: str = "mean+indicator"
-    conventions: str | None = None  # "glmnet": the ridge's λ is one in units of the target, as a lasso's is
+    conventions: str | None = None  # "glmnet": the ridge's λ is in units of the target, as the lasso's is
 
     def strength(self, weight: float) -> float:
-        """The strength λ for rows of this weight in all."""
+        """λ for rows with this total weight."""
         return self.lambda_ if self.lambda_ is not None else 1 / weight / self.C

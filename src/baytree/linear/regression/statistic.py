@@ -1,6 +1,8 @@
-"""The statistic of least squares: weight, means and centred products of all features and the target, which add up.
+"""`CrossProducts`: the mergeable statistic of least squares: weight, means and centred cross products of features and
+target.
 
-Rows in folds, and the statistic of each fold, in one read of the rows: folds are dealt here and travel with parts.
+`in_folds` and `products_of_folds` compute it for each fold of a cross-validation in one pass over the rows; folds are
+assigned locally and sent to the partitions.
 """
 
 from __future__ import annotations
@@ -18,31 +20,31 @@ from baytree.linear.scatter.observe import scatter_with_target, scatters_with_ta
 from baytree.linear.scatter.scatter import Scatter, aligned
 from baytree.statistics.containers import RowArrays
 
-_TRACE = 1e-13  # share of the rows that is none
+_ABSENT = 1e-13  # proportion of the rows below which a 0/1 feature counts as absent
 
-_TOGETHER = 64  # groups of rows, whose products are in memory at once
+_MAX_GROUPS = 64  # maximum number of groups whose cross products are in memory together
 
 
 class CrossProducts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="products"):
-    """The scatter of all rows as one class, the target its last feature."""
+    """Scatter of all rows as one class, with the target as last feature."""
 
     scatter: Scatter
 
     @classmethod
     def of(cls, table: Table) -> CrossProducts:
-        """The statistic of a table's rows, in one read of them."""
+        """Statistic of a table's rows, in one pass."""
         return cls(scatter_with_target(table))
 
     @classmethod
     def of_groups(cls, table: Table, group: np.ndarray, n_groups: int) -> list[CrossProducts]:
-        """The statistic of each group of rows, together in one read of them. group int [n_rows], 0, 1, …"""
-        found = []
-        for first in range(0, n_groups, _TOGETHER):
-            own = np.flatnonzero((group >= first) & (group < first + _TOGETHER))
-            some = table if len(own) == len(table) else table.take(own)
-            number = min(_TOGETHER, n_groups - first)
-            found += scatters_with_target(some, (group[own] - first).astype(np.int32), number)
-        return [cls(scatter) for scatter in found]
+        """Statistic of each group of rows, in one pass per `_MAX_GROUPS` groups. group int [n_rows], 0, 1, …"""
+        scatters = []
+        for first in range(0, n_groups, _MAX_GROUPS):
+            in_batch = np.flatnonzero((group >= first) & (group < first + _MAX_GROUPS))
+            batch = table if len(in_batch) == len(table) else table.take(in_batch)
+            size = min(_MAX_GROUPS, n_groups - first)
+            scatters += scatters_with_target(batch, (group[in_batch] - first).astype(np.int32), size)
+        return [cls(scatter) for scatter in scatters]
 
     def __add__(self, other: CrossProducts) -> CrossProducts:
         return CrossProducts(self.scatter + other.scatter)
@@ -52,38 +54,38 @@ class CrossProducts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
     @property
     def weight(self) -> float:
-        """The weight of all rows."""
+        """Total weight of the rows."""
         return float(self.scatter.weight[0])
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the statistic, read from a file, fits a schema and could have come from rows."""
+        """Raise ValueError unless a statistic read from a file fits the schema and could have come from rows."""
         self.scatter.check(with_target(schema))
         layout = self.scatter.layout
         if not len(layout) or layout.source[-1] != len(schema) or layout.level[-1] != VALUE:
             raise ValueError("products: the last feature must be the target")
         if not self.scatter.is_pooled:
-            raise ValueError("products: all rows are of one class")
+            raise ValueError("products: the scatter must be pooled over all rows")
 
     def to_schema(self, old: Schema, new: Schema) -> CrossProducts:
         """The same statistic under a schema with other levels."""
         return CrossProducts(self.scatter.to_schema(with_target(old), with_target(new)))
 
     def drop_unused_levels(self, schema: Schema) -> tuple[Schema, CrossProducts]:
-        """Without the collected levels that no row is left of."""
+        """Schema and statistic without the inferred levels that have no rows left."""
         smaller, scatter = self.scatter.drop_unused_levels(with_target(schema))
         return msgspec.structs.replace(schema, columns=smaller.columns[:-1]), CrossProducts(scatter)
 
     def beside(self, other: CrossProducts) -> tuple[CrossProducts, CrossProducts]:
-        """Both statistics over the same features, pivot and units."""
-        mine, theirs = aligned(self.scatter, other.scatter)
-        return CrossProducts(mine), CrossProducts(theirs)
+        """Both statistics with the same features, pivot and units."""
+        left, right = aligned(self.scatter, other.scatter)
+        return CrossProducts(left), CrossProducts(right)
 
 
 def _without_traces(seen: Scatter) -> Scatter:
-    """The statistic with marks that no row is left of at 0, where taking away has left a rounding error."""
-    gone = (seen.layout.level != VALUE) & (np.abs(seen.mean[0]) <= _TRACE)
-    spread = np.where(gone[:, None] | gone, 0.0, seen.spread)
-    return msgspec.structs.replace(seen, mean=np.where(gone, 0.0, seen.mean), spread=spread)
+    """Statistic in which 0/1 features without remaining rows are exactly 0, without the rounding left by subtraction."""
+    is_absent = (seen.layout.level != VALUE) & (np.abs(seen.mean[0]) <= _ABSENT)
+    spread = np.where(is_absent[:, None] | is_absent, 0.0, seen.spread)
+    return msgspec.structs.replace(seen, mean=np.where(is_absent, 0.0, seen.mean), spread=spread)
 
 
 class FoldedTable(msgspec.Struct, frozen=True):
@@ -94,41 +96,41 @@ class FoldedTable(msgspec.Struct, frozen=True):
 
 
 class FoldStatistics(msgspec.Struct, frozen=True):
-    """The statistic of each fold."""
+    """Statistic of each fold; additive over partitions."""
 
     folds: tuple[CrossProducts, ...]
 
     def __add__(self, other: FoldStatistics) -> FoldStatistics:
-        return FoldStatistics(tuple(mine + theirs for mine, theirs in zip(self.folds, other.folds, strict=True)))
+        return FoldStatistics(tuple(left + right for left, right in zip(self.folds, other.folds, strict=True)))
 
 
 def products_of_folds(rows: PartitionValues[FoldedTable], n_folds: int) -> tuple[CrossProducts, ...]:
-    """The statistic of each fold."""
+    """Statistic of each fold."""
     return rows.map_reduce(lambda own: FoldStatistics(tuple(CrossProducts.of_groups(own.table, own.fold, n_folds)))).folds
 
 
 def in_folds(rows: Partitions, cv: CV | np.ndarray) -> tuple[PartitionValues[FoldedTable], int]:
-    """The rows in the folds that `cv` asks for, and how many these are; a number deals rows by what is in them."""
+    """Rows assigned to the folds that `cv` asks for, and the number of folds. An integer assigns rows by their contents."""
     if isinstance(cv, int):
         return _by_contents(rows, cv)
     if not isinstance(cv, np.ndarray):
         label = rows.map_reduce(lambda table: RowArrays.of(table.first, table.label), rows_per_part=None).arrays[0]
         cv = read_cv(cv, rows.n_rows, label, is_classification=False).of_rows(rows.n_rows)
-    names, fold = np.unique(cv, return_inverse=True)
-    return rows.apply(lambda table: FoldedTable(table, fold[table.first : table.first + len(table)])), len(names)
+    fold_names, fold = np.unique(cv, return_inverse=True)
+    return rows.apply(lambda table: FoldedTable(table, fold[table.first : table.first + len(table)])), len(fold_names)
 
 
 def _by_contents(rows: Partitions, n_folds: int) -> tuple[PartitionValues[FoldedTable], int]:
-    """Rows are dealt by their keys, a row of weight 2 as two; the keys are all that leaves a part."""
-    single = rows.apply(repeated_rows if are_repetitions(rows) else lambda table: table)
-    first, length, key = single.map_reduce(_keys).arrays
+    """Rows assigned to folds by their hashes, a row of weight 2 as two; only the hashes leave a partition."""
+    unit_rows = rows.apply(repeated_rows if are_repetitions(rows) else lambda table: table)
+    first, length, key = unit_rows.map_reduce(_keys).arrays
     if len(key) < 2:
         raise ValueError(f"cv={n_folds} needs at least 2 rows; the table has 1 sample")
     n_folds = min(n_folds, len(key))
     fold, start = assign_folds(key, None, n_folds), dict(zip(first.tolist(), np.cumsum(length) - length, strict=True))
-    return single.apply(lambda table: FoldedTable(table, fold[start[table.first] :][: len(table)])), n_folds
+    return unit_rows.apply(lambda table: FoldedTable(table, fold[start[table.first] :][: len(table)])), n_folds
 
 
 def _keys(table: Table) -> RowArrays:
-    """Where rows stand, how many they are, and their keys."""
+    """Index of the first row, number of rows, and row hashes of a partition."""
     return RowArrays.of(table.first, np.array([table.first]), np.array([len(table)]), row_keys(table))

@@ -1,1 +1,3 @@
-"""The statistic of linear rules: weight, mean and centred scatter of features, which add up and can be taken apart again."""
+"""The mergeable statistic of discriminant analysis and least squares: weight, mean and centred cross products of
+features.
+"""

@@ -1,6 +1,9 @@
-"""The scatter of a table's rows, in one read of them.
+"""Compute the `Scatter` of a table's rows in one pass over them.
 
-A target of numbers as one more column, the last: then the scatter of the rows holds all that least squares needs.
+Rows are read in blocks; the class means and the scatter of each block are combined at the end (Chan, Golub and LeVeque
+1983). Squares are taken about a pivot and, if they would overflow or underflow, in units of a power of two. For regression,
+`beside_target` appends the target as the last column, so that the scatter of all rows holds everything that least squares
+needs.
 """
 
 from __future__ import annotations
@@ -16,49 +19,52 @@ from baytree.linear.design.feature_layout import VALUE, FeatureLayout, as_matrix
 from baytree.linear.scatter.scatter import Scatter
 from baytree.parallel.blas import chunks, in_order
 
-_BLOCK = 1024  # rows: a block of a hundred features stays in the second-level cache
+_BLOCK = 1024  # rows per block: a hundred features of them fit the second-level cache
 
-_LARGEST = 2**31  # bytes of covariances
+_MAX_BYTES = 2**31  # bytes; a larger covariance is refused
 
-_SAFE = 1e140  # squares of numbers beyond it, or below its inverse, leave the range of doubles
+_SAFE = 1e140  # squares of numbers above it, or below its inverse, overflow or underflow
 
 
 def scatter_of(table: Table, pooled: bool) -> Scatter:
-    """Weight, mean and scatter of each class, with one scatter matrix for all classes where they are pooled."""
+    """Weight, mean and scatter of each class; one scatter matrix for all classes if `pooled`."""
     return _scatter(table, as_matrix(table), pooled)
 
 
 def scatter_with_target(table: Table) -> Scatter:
-    """Weight, mean and scatter of all rows as one class, their target of numbers the last feature: see `beside_target`."""
+    """Weight, mean and scatter of all rows as one class, with the numeric target as the last feature (see
+    `beside_target`).
+    """
     return _scatter(beside_target(table, np.zeros(len(table), np.int32), 1), as_matrix(table), True)
 
 
 def scatters_with_target(table: Table, group: np.ndarray, n_groups: int) -> list[Scatter]:
-    """The same of each group of rows, in one read of them all. group int32 [n_rows]"""
+    """The same for each group of rows, in one pass. group int32 [n_rows]"""
     return _scatter(beside_target(table, group, n_groups), as_matrix(table), False).by_class()
 
 
 def _scatter(table: Table, whole: np.ndarray | None, pooled: bool) -> Scatter:
-    hopeful = features_of(table.schema, "dummies", np.zeros(len(table.values), bool))
-    _refuse_too_wide(table, hopeful, pooled)
-    if whole is not None:  # a gap would make a mean NaN: reading once and hoping is faster than looking first
-        seen = _observe(_Features(table, hopeful, whole), pooled)
-        if np.isfinite(seen.mean).all():
-            return seen
+    optimistic_layout = features_of(table.schema, "dummies", np.zeros(len(table.values), bool))
+    _refuse_too_wide(table, optimistic_layout, pooled)
+    # optimistic: a missing value makes a mean NaN, and looking for one first would read the rows twice
+    if whole is not None:
+        statistic = _observe(_Features(table, optimistic_layout, whole), pooled)
+        if np.isfinite(statistic.mean).all():
+            return statistic
     return _observe(
         _Features(table, _filled(table, features_of(table.schema, "dummies", columns_with_missing(table)))), pooled
     )
 
 
 class _Features(msgspec.Struct, frozen=True):
-    """The features of a table's rows; `whole` is the caller's own matrix of them, with or without the last."""
+    """Features of a table's rows. `whole` is the caller's own matrix of them, with or without the target as last column."""
 
     table: Table
     layout: FeatureLayout
     whole: np.ndarray | None = None
 
     def of(self, rows: slice) -> np.ndarray:
-        """The features of these rows. [n_rows, n_features]"""
+        """Features of some rows. float64 [n_rows, n_features]"""
         if self.whole is None:
             return self.layout.matrix(self.table, rows)
         if self.whole.shape[1] == len(self.layout):
@@ -69,28 +75,28 @@ class _Features(msgspec.Struct, frozen=True):
 def _observe(features: _Features, pooled: bool) -> Scatter:
     pivot = _pivot(features)
     with np.errstate(over="ignore", invalid="ignore"):
-        seen = _sums(_Block(features, pivot, np.ones(len(pivot)), pooled))
-    if np.isnan(seen.mean).any() and features.whole is not None:
-        return seen  # gaps, or infinities that are about to be refused
-    return seen if _is_safe(seen) else _sums(_Block(features, pivot, _units(features, pivot), pooled))
+        statistic = _sums(_Block(features, pivot, np.ones(len(pivot)), pooled))
+    if np.isnan(statistic.mean).any() and features.whole is not None:
+        return statistic  # missing values, or infinite ones that raise an error later
+    return statistic if _is_safe(statistic) else _sums(_Block(features, pivot, _units(features, pivot), pooled))
 
 
 def _refuse_too_wide(table: Table, layout: FeatureLayout, pooled: bool) -> None:
-    """Refuse a covariance that would fill the memory, before any is taken."""
+    """Raise ValueError if the covariance would need more than `_MAX_BYTES`, before memory is allocated."""
     size = 8 * len(layout) ** 2 * (1 if pooled else max(table.n_classes, 1))
-    if size <= _LARGEST:
+    if size <= _MAX_BYTES:
         return
     column = table.schema.columns[int(np.bincount(layout.source).argmax())]
     needs = f"a covariance of {len(layout):,} features needs {size / 2**30:,.0f} GiB"
     if column.levels:
         needs = f"column {column.name!r} has {len(column.levels):,} levels: {needs}; leave it out"
     else:
-        needs = f"{needs}; choose columns first (SelectFeatures)"
-    raise ValueError(f"{needs}, or use a tree, or for classes LogisticRegression or NaiveBayesClassifier")
+        needs = f"{needs}; select columns first (SelectFeatures)"
+    raise ValueError(f"{needs}, or use a tree or, for classification, LogisticRegression or NaiveBayesClassifier")
 
 
 class _Block(msgspec.Struct, frozen=True):
-    """The rows of a table as the kernel wants them: about a pivot and in units."""
+    """Rows of a table as the kernel reads them: relative to a pivot and in units."""
 
     features: _Features
     pivot: np.ndarray
@@ -99,11 +105,11 @@ class _Block(msgspec.Struct, frozen=True):
 
     @property
     def table(self) -> Table:
-        """The rows, their classes and weights."""
+        """Rows, classes and weights."""
         return self.features.table
 
     def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        """The features of these rows, and what to subtract from them."""
+        """Features of some rows, and the vector to subtract from them."""
         x = np.ascontiguousarray(self.features.of(rows))
         if (self.unit == 1).all():
             return x, self.pivot
@@ -111,15 +117,15 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 def _sums(block: _Block) -> Scatter:
-    """One read of the rows: class means of each block, scatter about them, then the scatter of the block means."""
-    parts = in_order(lambda rows: _chunk(block, rows), chunks(len(block.table)))
-    totals, means = (np.concatenate([part[i] for part in parts]) for i in range(2))
-    spread = np.sum([part[2] for part in parts], axis=0)
+    """Scatter in one pass: class means and scatter of each block, plus the scatter of the block means."""
+    chunk_results = in_order(lambda rows: _chunk(block, rows), chunks(len(block.table)))
+    totals, means = (np.concatenate([part[i] for part in chunk_results]) for i in range(2))
+    spread = np.sum([part[2] for part in chunk_results], axis=0)
     return _joined(block, totals, means, spread)
 
 
 def _chunk(block: _Block, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights [n_blocks, n_classes], means [n_blocks, n_classes, p] and scatter about them, of a run of rows."""
+    """Weights [n_blocks, n_classes], means [n_blocks, n_classes, p] and summed scatter of the blocks in a slice of rows."""
     table, p, n_classes = block.table, len(block.pivot), block.table.n_classes
     spread = np.zeros((1 if block.pooled else n_classes, p, p))
     starts = range(rows.start, rows.stop, _BLOCK)
@@ -130,9 +136,9 @@ def _chunk(block: _Block, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarr
         x, centre = block.rows(own)
         label, weight = np.ascontiguousarray(table.label[own]), np.ascontiguousarray(table.weight[own])
         order = np.arange(len(label)) if block.pooled else np.argsort(label, kind="stable")
-        place = np.empty(len(label), np.int64)
-        place[order] = np.arange(len(label))
-        _core.centre_classes(x, label, weight, centre, place, totals[i], means[i], buffer)
+        position = np.empty(len(label), np.int64)
+        position[order] = np.arange(len(label))
+        _core.centre_classes(x, label, weight, centre, position, totals[i], means[i], buffer)
         _add_products(spread, buffer[: len(label) * p].reshape(len(label), p), label[order], block.pooled)
     return totals, means.reshape(len(starts), n_classes, p), spread
 
@@ -151,16 +157,16 @@ def _joined(block: _Block, totals: np.ndarray, means: np.ndarray, spread: np.nda
     mean = (
         np.einsum("bk,bkj->kj", totals, means) * np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
     )
-    rows = (means - mean) * np.sqrt(totals)[:, :, None]  # [n_blocks, n_classes, n_features]
+    deviations = (means - mean) * np.sqrt(totals)[:, :, None]  # [n_blocks, n_classes, n_features]
     for k in range(len(weight)):
-        spread[0 if block.pooled else k] += rows[:, k].T @ rows[:, k]
+        spread[0 if block.pooled else k] += deviations[:, k].T @ deviations[:, k]
     return Scatter(block.features.layout, block.pivot, block.unit, weight, mean, spread, block.pooled)
 
 
 def _filled(table: Table, layout: FeatureLayout) -> FeatureLayout:
-    """The layout with a number near the column's own in place of a gap, so that sums stay small."""
+    """Layout that imputes a number near the middle of each column, so that sums stay small."""
     fill = layout.fill.copy()
-    if isinstance(table.values, SparseColumns):  # most values are 0
+    if isinstance(table.values, SparseColumns):  # most values are 0, and so is the fill
         return layout
     for j, values in enumerate(table.values):
         if values.dtype.kind == "f":
@@ -176,42 +182,42 @@ def _first_known(values: np.ndarray) -> float:
 
 
 def _pivot(features: _Features) -> np.ndarray:
-    """A number near the middle of each feature: the median of about a hundred rows; 0 for marks."""
+    """Pivot of each feature: the median of about a hundred rows; 0 for 0/1 features."""
     table, layout = features.table, features.layout
     if features.whole is not None and len(table):
-        some = features.of(slice(None, None, max(1, len(table) // 101)))
-        return np.nan_to_num(np.sort(some, axis=0)[len(some) // 2], posinf=0.0, neginf=0.0)
-    pivot, numbers = np.zeros(len(layout)), layout.level == VALUE
-    pivot[numbers] = layout.fill[layout.source[numbers]]
+        sample = features.of(slice(None, None, max(1, len(table) // 101)))
+        return np.nan_to_num(np.sort(sample, axis=0)[len(sample) // 2], posinf=0.0, neginf=0.0)
+    pivot, is_number = np.zeros(len(layout)), layout.level == VALUE
+    pivot[is_number] = layout.fill[layout.source[is_number]]
     return pivot
 
 
 def _units(features: _Features, pivot: np.ndarray) -> np.ndarray:
-    """The power of two next to each feature's largest distance from its pivot."""
+    """Power of two above each numeric feature's largest distance from its pivot; 1 for 0/1 features."""
     largest = np.zeros(len(pivot))
     for first in range(0, len(features.table), _BLOCK):
         with np.errstate(over="ignore"):
-            apart = np.abs(features.of(slice(first, first + _BLOCK)) - pivot)
-        largest = np.maximum(largest, apart.max(axis=0))
+            distance = np.abs(features.of(slice(first, first + _BLOCK)) - pivot)
+        largest = np.maximum(largest, distance.max(axis=0))
     exponent = np.clip(np.frexp(np.minimum(largest, np.finfo(np.float64).max))[1] + 1, -1000, 1000)
     return np.where((largest > 0) & (features.layout.level == VALUE), np.exp2(exponent.astype(np.float64)), 1.0)
 
 
 def _is_safe(seen: Scatter) -> bool:
     square = np.einsum("kjj->j", seen.spread)
-    near = np.abs(seen.mean) < _SAFE
-    seen_to_vary = (square > _SAFE**-2) | ((square == 0) & (seen.mean == 0).all(axis=0))
-    return bool(near.all() and (square < _SAFE**2).all() and seen_to_vary.all())
+    is_finite_square = np.abs(seen.mean) < _SAFE
+    varies = (square > _SAFE**-2) | ((square == 0) & (seen.mean == 0).all(axis=0))
+    return bool(is_finite_square.all() and (square < _SAFE**2).all() and varies.all())
 
 
 def with_target(schema: Schema, n_groups: int = 1) -> Schema:
-    """The schema whose last column is the target, a number, and whose classes are groups of rows."""
+    """Schema whose last column is the numeric target, and whose classes are groups of rows."""
     target = Column(schema.target.name, Kind.NUMERIC)
     return msgspec.structs.replace(schema, columns=(*schema.columns, target), target=Target("", tuple(range(n_groups))))
 
 
 def beside_target(table: Table, group: np.ndarray, n_groups: int) -> Table:
-    """The table with its target as the last column, its rows in groups. group int32 [n_rows]"""
+    """Table with its target as the last column and its rows in groups. group int32 [n_rows]"""
     values, label = table.values, table.label
     if isinstance(values, SparseColumns):
         from scipy.sparse import hstack

@@ -1,9 +1,8 @@
-"""The statistic of discriminant analysis: weight, mean and scatter of each class, which add up.
+"""`Scatter`: weight, mean and centred scatter matrix of each class, a mergeable statistic.
 
-Sums are kept about a pivot near the rows and in units near their spread, so that columns at 1e9, or of size 1e-12 or
-1e200, lose no digits; two statistics are brought to one pivot and unit before they are added.
-
-Two statistics over the same features: about one pivot, in one unit, with the same stand-ins for gaps.
+Adding and subtracting follow Chan, Golub and LeVeque (1983). Sums are stored about a pivot near the rows and in units
+(powers of two) near their deviation, so that columns at 1e9, or of size 1e-12 or 1e200, lose no digits. Before two
+statistics are combined, `aligned` brings them to the same features, pivot, unit and imputed values.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ from baytree.data.schema.column import level_map
 from baytree.data.schema.schema import Schema
 from baytree.linear.design.feature_layout import MISSING, VALUE, FeatureLayout
 
-_GONE = -9  # the new code of a level that is left out
+_DROPPED = -9  # new code of a dropped level
 
 
 class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scatter"):
     """Weight, mean and centred scatter per class of the features of a layout.
 
-    A feature of the rows is pivot + unit · (what is kept here). `spread` has one matrix per class, or one for all classes
-    (pooled), each about the class's own mean. Ordinal columns are kept by level: ranks may shift when levels come.
+    A feature of the rows is pivot + unit · (stored value). `spread` holds one matrix per class or one for all classes
+    (pooled), always about the class's own mean. Ordinal columns are stored as one-hot levels, because ranks may shift when
+    levels are added.
     """
 
     layout: FeatureLayout
@@ -41,39 +41,45 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
             raise ValueError("scatter: weights, means and scatter must fit the features and classes")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the statistic, read from a file, fits a schema and could have come from rows."""
+        """Raise ValueError unless a statistic read from a file fits the schema and could have come from rows."""
         self.layout.check(schema)
         finite = all(np.isfinite(array).all() for array in (self.pivot, self.weight, self.mean, self.spread))
         if len(self.weight) != len(schema.classes) or not finite or (self.weight < 0).any() or not (self.unit > 0).all():
-            raise ValueError("scatter: it does not fit the classes, or holds numbers that no rows give")
+            raise ValueError("scatter: it does not fit the classes, or its values cannot come from rows")
 
     def __add__(self, other: Scatter) -> Scatter:
-        mine, theirs = aligned(self, other)
-        weight = mine.weight + theirs.weight
-        share = _ratio(theirs.weight, weight)[:, None]
-        shift = theirs.mean - mine.mean
-        spread = mine.spread + theirs.spread + mine._between(shift, mine.weight * share[:, 0])
-        mean = np.where(mine.weight[:, None] > 0, mine.mean + shift * share, theirs.mean)
-        return msgspec.structs.replace(mine, weight=weight, mean=mean, spread=spread)
+        left, right = aligned(self, other)
+        weight = left.weight + right.weight
+        proportion = _ratio(right.weight, weight)[:, None]
+        mean_shift = right.mean - left.mean
+        spread = left.spread + right.spread + left._between(mean_shift, left.weight * proportion[:, 0])
+        mean = np.where(left.weight[:, None] > 0, left.mean + mean_shift * proportion, right.mean)
+        return msgspec.structs.replace(left, weight=weight, mean=mean, spread=spread)
 
     def __sub__(self, other: Scatter) -> Scatter:
-        whole, part = aligned(self, other)
-        weight = whole.weight - part.weight
-        if (weight < -1e-9 * whole.weight).any():
+        minuend, subtrahend = aligned(self, other)
+        weight = minuend.weight - subtrahend.weight
+        if (weight < -1e-9 * minuend.weight).any():
             raise ValueError("cannot forget more rows of a class than were learnt; only learnt rows can be forgotten")
-        weight = np.where(weight <= 1e-12 * whole.weight, 0.0, weight)
-        rest = weight[:, None] > 0
-        mean = whole.mean + np.where(rest, (whole.mean - part.mean) * _ratio(part.weight, weight)[:, None], 0.0)
-        shift = part.mean - mean
-        spread = whole.spread - part.spread - whole._between(shift, weight * _ratio(part.weight, whole.weight))
-        size = _diagonals(whole.spread) + (whole.weight[:, None] * whole.mean**2).sum(axis=0)
+        weight = np.where(weight <= 1e-12 * minuend.weight, 0.0, weight)
+        has_rows = weight[:, None] > 0
+        mean = minuend.mean + np.where(
+            has_rows, (minuend.mean - subtrahend.mean) * _ratio(subtrahend.weight, weight)[:, None], 0.0
+        )
+        mean_shift = subtrahend.mean - mean
+        spread = (
+            minuend.spread
+            - subtrahend.spread
+            - minuend._between(mean_shift, weight * _ratio(subtrahend.weight, minuend.weight))
+        )
+        size = _diagonals(minuend.spread) + (minuend.weight[:, None] * minuend.mean**2).sum(axis=0)
         if (_diagonals(spread) < -1e-9 * size).any():
-            raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
-        if whole.is_pooled:
-            spread = spread if rest.any() else np.zeros_like(spread)
+            raise ValueError("some of these rows were not learnt, or with other weights; only learnt rows can be forgotten")
+        if minuend.is_pooled:
+            spread = spread if has_rows.any() else np.zeros_like(spread)
         else:
-            spread = np.where(rest[:, :, None], spread, 0.0)
-        return msgspec.structs.replace(whole, weight=weight, mean=np.where(rest, mean, 0.0), spread=spread)
+            spread = np.where(has_rows[:, :, None], spread, 0.0)
+        return msgspec.structs.replace(minuend, weight=weight, mean=np.where(has_rows, mean, 0.0), spread=spread)
 
     def to_schema(self, old: Schema, new: Schema) -> Scatter:
         """The same statistic under a schema with other levels or classes."""
@@ -82,23 +88,25 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         keys = keys_of(self.layout)
         codes = [_new_codes(a.levels, b.levels) for a, b in zip(old.columns, new.columns, strict=True)]
         keys = [(j, level if level < 0 else codes[j][level]) for j, level in keys]
-        kept = [f for f in sorted(range(len(keys)), key=lambda f: place_of(keys[f])) if keys[f][1] != _GONE]
+        kept = [f for f in sorted(range(len(keys)), key=lambda f: place_of(keys[f])) if keys[f][1] != _DROPPED]
         seen = self.take(np.array(kept, int))
         level = np.array([keys[f][1] for f in kept], np.int32)
         layout = msgspec.structs.replace(seen.layout, level=level)
         return msgspec.structs.replace(seen, layout=layout)._with_classes(level_map(old.classes, new.classes))
 
     def drop_unused_levels(self, schema: Schema) -> tuple[Schema, Scatter]:
-        """Without the collected levels and classes that no row is left of."""
+        """Schema and statistic without the inferred levels and classes that have no rows left."""
         if not self.weight.any():
-            raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
-        share = self.weight @ self.mean
+            raise ValueError("cannot forget all training rows: no data would be left")
+        proportion = self.weight @ self.mean
         columns = list(schema.columns)
-        for j in np.unique(self.layout.source[(self.layout.level >= 0) & (share <= 0)]).tolist():
-            own, column = self.layout.of_column(j), columns[j]
-            gone = set(self.layout.level[own][(self.layout.level[own] >= 0) & (share[own] <= 0)].tolist())
+        for j in np.unique(self.layout.source[(self.layout.level >= 0) & (proportion <= 0)]).tolist():
+            features, column = self.layout.of_column(j), columns[j]
+            dropped = set(
+                self.layout.level[features][(self.layout.level[features] >= 0) & (proportion[features] <= 0)].tolist()
+            )
             if not column.declared:
-                kept = tuple(level for code, level in enumerate(column.levels) if code not in gone)
+                kept = tuple(level for code, level in enumerate(column.levels) if code not in dropped)
                 columns[j] = msgspec.structs.replace(column, levels=kept)
         classes = tuple(name for name, weight in zip(schema.classes, self.weight, strict=True) if weight > 0)
         target = msgspec.structs.replace(schema.target, classes=classes)
@@ -106,25 +114,25 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         return smaller, self.to_schema(schema, smaller)
 
     def deviations(self) -> np.ndarray:
-        """The standard deviation of each feature within its class, in the column's own units. [n_features]"""
+        """Pooled within-class standard deviation of each feature, in the column's own units. float64 [n_features]"""
         with np.errstate(over="ignore"):
             return np.sqrt(np.einsum("kjj->j", self.spread) / max(self.weight.sum(), 1e-300)) * self.unit
 
     def _with_classes(self, place: np.ndarray) -> Scatter:
-        """The statistic under other class codes: entry k tells which class the new k was, −1 for none."""
+        """Statistic under other class codes: `place[k]` is the old code of new class k, −1 for a class without rows."""
         old = np.maximum(place, 0)
-        was = place >= 0
-        spread = self.spread if self.is_pooled else np.where(was[:, None, None], self.spread[old], 0.0)
-        weight, mean = np.where(was, self.weight[old], 0.0), np.where(was[:, None], self.mean[old], 0.0)
+        has_old = place >= 0
+        spread = self.spread if self.is_pooled else np.where(has_old[:, None, None], self.spread[old], 0.0)
+        weight, mean = np.where(has_old, self.weight[old], 0.0), np.where(has_old[:, None], self.mean[old], 0.0)
         return msgspec.structs.replace(self, weight=weight, mean=mean, spread=spread)
 
     def by_class(self) -> list[Scatter]:
-        """The statistic of each class by itself."""
+        """Statistic of each class on its own."""
         parts = [(self.weight[[k]], self.mean[[k]], self.spread[[k]]) for k in range(len(self.weight))]
         return [Scatter(self.layout, self.pivot, self.unit, *part, True) for part in parts]
 
     def take(self, features: np.ndarray) -> Scatter:
-        """The statistic of these features only."""
+        """Statistic of some of the features."""
         spread = self.spread[:, features][:, :, features]
         layout = self.layout.take(features)
         mean = self.mean[:, features]
@@ -144,12 +152,12 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def _new_codes(old: tuple, new: tuple) -> list[int]:
-    place = {level: code for code, level in enumerate(new)}
-    return [place.get(level, _GONE) for level in old]
+    index = {level: code for code, level in enumerate(new)}
+    return [index.get(level, _DROPPED) for level in old]
 
 
 def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:
-    """Two statistics over the same features, pivot, unit and stand-ins for gaps: those of the first."""
+    """Two statistics with the same features, pivot, unit and imputed values: those of the first where it has them."""
     if _has_same_features(one.layout, other.layout):
         return one, _moved(refilled(other, one.layout.fill), one)
     keys = sorted(set(keys_of(one.layout)) | set(keys_of(other.layout)), key=place_of)
@@ -168,30 +176,32 @@ def _has_same_features(one: FeatureLayout, other: FeatureLayout) -> bool:
 
 
 def refilled(seen: Scatter, fill: np.ndarray) -> Scatter:
-    """The statistic as it would be had gaps been filled with these numbers: value += change · is_missing."""
+    """Statistic as if missing values had been imputed with `fill`: value += (new − old fill) · missing indicator."""
     layout = msgspec.structs.replace(seen.layout, fill=fill)
-    gaps = np.flatnonzero(layout.level == MISSING)
-    if not len(gaps):
+    indicators = np.flatnonzero(layout.level == MISSING)
+    if not len(indicators):
         return msgspec.structs.replace(seen, layout=layout)
-    step = np.eye(len(layout))
-    for gap in gaps:
+    transform = np.eye(len(layout))
+    for gap in indicators:
         value = np.flatnonzero((layout.source == layout.source[gap]) & (layout.level == VALUE))
         new, old = fill[layout.source[gap]], seen.layout.fill[layout.source[gap]]
-        step[value, gap] = new / seen.unit[value] - old / seen.unit[value]
-    mean = seen.mean @ step.T  # an indicator has pivot 0 and unit 1
-    return msgspec.structs.replace(seen, layout=layout, mean=mean, spread=step @ seen.spread @ step.T)
+        transform[value, gap] = new / seen.unit[value] - old / seen.unit[value]
+    mean = seen.mean @ transform.T  # an indicator has pivot 0 and unit 1
+    return msgspec.structs.replace(seen, layout=layout, mean=mean, spread=transform @ seen.spread @ transform.T)
 
 
 def keys_of(layout: FeatureLayout) -> list[tuple[int, int]]:
+    """Key (column, level) of each feature."""
     return list(zip(layout.source.tolist(), layout.level.tolist(), strict=True))
 
 
 def place_of(key: tuple[int, int]) -> tuple[int, bool, int]:
+    """Sort key of features: column, missing indicator last, level."""
     return key[0], key[1] == MISSING, key[1]
 
 
 def _common_fill(one: Scatter, other: Scatter) -> np.ndarray:
-    """The first statistic's stand-ins, but the second's where only the second has gaps."""
+    """Imputed values of the first statistic; those of the second for columns with missing values only there."""
     only_other = set(keys_of(other.layout)) - set(keys_of(one.layout))
     fill = one.layout.fill.copy()
     for j, level in only_other:
@@ -201,23 +211,23 @@ def _common_fill(one: Scatter, other: Scatter) -> np.ndarray:
 
 
 def _spread_out(seen: Scatter, layout: FeatureLayout) -> Scatter:
-    """The statistic over more features (0 in every row it has seen), with the layout's stand-ins for gaps."""
-    at = {key: i for i, key in enumerate(keys_of(layout))}
-    place = np.array([at[key] for key in keys_of(seen.layout)], int)
+    """Statistic over a superset of its features (0 in all its rows), with the layout's imputed values."""
+    index_of_key = {key: i for i, key in enumerate(keys_of(layout))}
+    index = np.array([index_of_key[key] for key in keys_of(seen.layout)], int)
     n_features = len(layout)
     pivot, unit = np.zeros(n_features), np.ones(n_features)
-    pivot[place], unit[place] = seen.pivot, seen.unit
+    pivot[index], unit[index] = seen.pivot, seen.unit
     mean = np.zeros((len(seen.weight), n_features))
-    mean[:, place] = seen.mean
+    mean[:, index] = seen.mean
     spread = np.zeros((len(seen.spread), n_features, n_features))
-    spread[:, place[:, None], place] = seen.spread
-    mine = msgspec.structs.replace(layout, fill=seen.layout.fill)
-    wide = msgspec.structs.replace(seen, layout=mine, pivot=pivot, unit=unit, mean=mean, spread=spread)
-    return refilled(wide, layout.fill)
+    spread[:, index[:, None], index] = seen.spread
+    same_fill = msgspec.structs.replace(layout, fill=seen.layout.fill)
+    widened = msgspec.structs.replace(seen, layout=same_fill, pivot=pivot, unit=unit, mean=mean, spread=spread)
+    return refilled(widened, layout.fill)
 
 
 def _moved(seen: Scatter, onto: Scatter) -> Scatter:
-    """The statistic about another's pivot and in its units."""
+    """Statistic about the pivot and in the units of another."""
     scale = seen.unit / onto.unit
     mean = seen.mean * scale + np.where(seen.weight[:, None] > 0, seen.pivot / onto.unit - onto.pivot / onto.unit, 0.0)
     spread = seen.spread * (scale[:, None] * scale)

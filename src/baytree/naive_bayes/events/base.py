@@ -1,8 +1,8 @@
-"""Event models: what some columns of one kind count, and the likelihood that follows. Each is one class.
+"""Base classes of event models and likelihoods.
 
-The class says all there is to say of it: its name, the kinds of column it looks at, what it keeps and what it gives.
-
-What all likelihoods do: log p(values | class) of their columns, added to scores, and laid open.
+An `EventModel` declares its name, the kinds of column it accepts and the classes of its statistics and likelihoods. It
+computes a statistic from the rows and derives a `Likelihood`, which adds log p(values | class) of its columns to the scores
+and can be explained, summarized, drawn from and converted to a formula.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from baytree.uncertainty.intervals import no_interval
 
 
 class EventStatistic(Protocol):
-    """What an event keeps of the rows."""
+    """Additive statistic of an event."""
 
     def __add__(self, other: Self) -> Self: ...
 
     def __sub__(self, other: Self) -> Self: ...
 
     def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
-        """The same under other codes: entry k tells which old level of a column (or class) the new k was, −1 for none."""
+        """Recoded statistic: entry k of a mapping is the old code of the new level (or class) k, −1 if it is new."""
         ...
 
     def level_weights(self) -> np.ndarray | None:
-        """The weight of each level or word of the one column, None of numbers: [n_levels]."""
+        """Weight of each level or word of a single column [n_levels]; None for numeric columns."""
         ...
 
 
@@ -46,194 +46,194 @@ S = TypeVar("S", bound=EventStatistic)
 
 
 class EventModel(ABC, Generic[S]):
-    """An event model: from rows to a statistic, and from there to a likelihood."""
+    """Event model: computes a statistic from rows and derives a likelihood from it."""
 
     name: ClassVar[str]
-    kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMERIC,)  # of the columns it looks at
-    substitute_events: ClassVar[Mapping[Kind, str]] = {}  # the events that look at columns of other kinds under its name
-    is_density: ClassVar[bool] = False  # whether it can stand for any numeric column
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMERIC,)  # of the columns that it accepts
+    substitute_events: ClassVar[Mapping[Kind, str]] = {}  # events that replace it for columns of other kinds
+    is_density: ClassVar[bool] = False  # whether it can be the default for numeric columns
     is_joint: ClassVar[bool] = False  # whether all its columns are observed together, in one pass
-    can_subtract: ClassVar[bool] = True  # not where distinct values or words of all rows are read
-    statistics: ClassVar[tuple[type, ...]]  # what it keeps
-    likelihoods: ClassVar[tuple[type[Likelihood], ...]]  # what it gives
+    can_subtract: ClassVar[bool] = True  # False if it needs all distinct values or words
+    statistics: ClassVar[tuple[type, ...]]  # classes of its statistics
+    likelihoods: ClassVar[tuple[type[Likelihood], ...]]  # classes of its likelihoods
 
     @abstractmethod
     def observe(self, table: Table, group: ColumnGroup) -> S:
-        """The statistic of these columns."""
+        """Statistic of the columns of a group."""
 
     @abstractmethod
     def estimate(self, seen: S, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
-        """The likelihood that follows."""
+        """Likelihood derived from the statistic."""
 
     @abstractmethod
     def check_shape(self, seen: S, group: ColumnGroup, schema: Schema) -> None:
-        """Raises an error unless the statistic has a cell for everything in these columns."""
+        """Raise ValueError unless the statistic has a cell for everything in these columns."""
 
     def check(self, seen: object, group: ColumnGroup, schema: Schema) -> None:
-        """Raises an error unless the statistic is one of this event and fits these columns."""
+        """Raise ValueError unless the statistic belongs to this event and fits these columns."""
         columns = [schema.columns[j] for j in group.columns]
         if any(column.kind not in self.kinds for column in columns) or (len(columns) != 1 and not self.is_joint):
-            raise ValueError(f"the event {self.name!r} does not look at such columns")
+            raise ValueError(f"the event {self.name!r} does not accept these columns")
         if not isinstance(seen, self._kept(columns)):
-            raise ValueError(f"the event {self.name!r} keeps other things of its columns")
+            raise ValueError(f"the event {self.name!r} has a statistic of another type")
         self.check_shape(seen, group, schema)
 
     def check_column(self, column: Column) -> None:
-        """Raises an error where a column of a right kind is not what the event is made for."""
+        """Raise ValueError if a column of an accepted kind is still unsuitable for the event."""
 
     def read_prior(self, given: PriorsLike, column: Column) -> object:
-        """A column's own prior, checked; as it is where the event has none."""
+        """Validate and parse the prior of a single column; returned unchanged if the event has none."""
         return given
 
     def prior_text(self, estimation: Estimation) -> str | None:
-        """The prior in words, None where there is none to name."""
+        """Description of the default prior, or None."""
         return None
 
     def spread(self, seen: S) -> np.ndarray | None:
-        """The standard deviation of each column where values count in units of it."""
+        """Standard deviation of each column, if the event standardises values; else None."""
         return None
 
     def add_leave_one_out_scores(
         self, seen: S, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
-        """Adds each row's log-probability by what was seen without it to its scores.
+        """Add each row's log-probability, by the statistic without that row, to its scores.
 
-        Rows that are alike leave the same statistic behind, so a likelihood is derived for each distinct combination of
-        the group's values, the label and the weight.
+        Equal rows leave the same statistic, so a likelihood is derived for each distinct combination of the group's values,
+        the label and the weight.
         """
-        first, place = group_equal_rows(table, group.columns)
+        first, index = group_equal_rows(table, group.columns)
         effects = np.zeros((len(first), table.n_classes))
         for k, row in enumerate(first):
-            alone = table.rows(row, row + 1)
-            left = self.estimate(seen - self.observe(alone, group), group, table.schema, estimation)
-            left.add_scores(alone, effects[k : k + 1])
-        scores += effects[place]
+            single_row = table.rows(row, row + 1)
+            likelihood = self.estimate(seen - self.observe(single_row, group), group, table.schema, estimation)
+            likelihood.add_scores(single_row, effects[k : k + 1])
+        scores += effects[index]
 
     def add_fractional_leave_one_out_scores(
         self, seen: S, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
-        """The same of rows that stand for several, or for part of one; where that saves deriving, but for rounding."""
+        """As `add_leave_one_out_scores`, for rows of any weight; overridden by closed forms, equal up to rounding."""
         self.add_leave_one_out_scores(seen, group, table, estimation, scores)
 
     def row_update(self, seen: S, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation) -> RowUpdate | None:
-        """The likelihood after each row of a table was added (sign 1) or taken away (−1); None where it is derived anew."""
+        """Likelihoods after each row of `changes` is added (sign 1) or removed (−1); None if they must be derived anew."""
         return None
 
     def update_inputs(self, table: Table, group: ColumnGroup) -> Ready:
-        """The columns of rows as what `altered` gives reads them."""
+        """Columns of a table in the form that `row_update` results read."""
         return []
 
     def add_posterior(
         self, seen: S, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
-        """Adds what is expected of each row's log-probability in each class, and its variance, given what was seen.
+        """Add the posterior mean and variance of each row's log-probability in each class to `mean` and `variance`.
 
-        What all classes have in common may be left out of the mean. Both are [n_rows, n_classes].
+        Terms that are equal in all classes may be omitted from the mean. Both arrays are float64 [n_rows, n_classes].
         """
         name = table.schema.columns[group.columns[0]].name
-        raise no_interval(f"column {name!r}: what the event {self.name!r} has learnt has no posterior in closed form")
+        raise no_interval(f"column {name!r}: the event {self.name!r} has no posterior in closed form")
 
     def _kept(self, columns: list[Column]) -> tuple[type, ...]:
         return self.statistics
 
 
 def group_equal_rows(table: Table, columns: tuple[int, ...] = ()) -> tuple[list[int], np.ndarray]:
-    """The first of each set of rows that are alike in columns, label and weight, and for each row which set it is of."""
+    """Groups of rows that are equal in columns, label and weight: first row of each group, and the group of each row."""
     values = [table.values[j] for j in columns]
     if any(isinstance(column, Tokens) for column in values):
         return list(range(len(table))), np.arange(len(table))
-    kind = table.label.astype(np.int64)
+    key = table.label.astype(np.int64)
     for column in values if table.is_unweighted else [table.weight, *values]:
         code, distinct = factorise_fixed(column)
-        kind = factorise_fixed(kind * len(distinct) + code)[0].astype(np.int64)  # small again, so that it cannot overflow
-    place = np.full(int(kind.max()) + 1, -1)
-    place[kind[::-1]] = np.arange(len(kind))[::-1]
-    return place[place >= 0].tolist(), (np.cumsum(place >= 0) - 1)[kind]
+        key = factorise_fixed(key * len(distinct) + code)[0].astype(np.int64)  # compact codes cannot overflow
+    first = np.full(int(key.max()) + 1, -1)
+    first[key[::-1]] = np.arange(len(key))[::-1]
+    return first[first >= 0].tolist(), (np.cumsum(first >= 0) - 1)[key]
 
 
 class Likelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The distribution of some columns in each class, a frozen record of arrays."""
+    """Distribution of some columns in each class: a frozen record of arrays."""
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """Which columns of the schema it looks at."""
-        raise NotImplementedError(f"{type(self).__name__} must say which columns it looks at")
+        """Indices of its columns in the schema."""
+        raise NotImplementedError(f"{type(self).__name__} must define columns")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the likelihood fits the columns and the classes."""
-        raise NotImplementedError(f"{type(self).__name__} must say what it fits")
+        """Raise ValueError unless the likelihood fits the columns and the classes."""
+        raise NotImplementedError(f"{type(self).__name__} must define check")
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds each row's log-probability to its scores [n_rows, n_classes]; a missing value adds nothing."""
-        raise NotImplementedError(f"{type(self).__name__} must say what it adds")
+        """Add each row's log-probability to its scores [n_rows, n_classes]; missing values contribute nothing."""
+        raise NotImplementedError(f"{type(self).__name__} must define add_scores")
 
     def effects(self, table: Table) -> list[np.ndarray]:
-        """For each column what it adds to the scores: [n_rows, n_classes] each."""
+        """Contribution of each column to the scores: a list of float64 [n_rows, n_classes]."""
         scores = np.zeros((len(table), table.n_classes))
         self.add_scores(table, scores)
         return [scores]
 
     def evidence(self, table: Table) -> dict[int, list[tuple[Evidence, ...]]]:
-        """For each column the lines of each row's ledger: one."""
-        ledgers: dict[int, list[tuple[Evidence, ...]]] = {}
+        """Lines of each row's explanation, by column: one per column."""
+        lines: dict[int, list[tuple[Evidence, ...]]] = {}
         for j, effect in zip(self.columns, self.effects(table), strict=True):
             column, values = table.schema.columns[j], table.values[j]
-            ledgers[j] = [(Evidence(column.name, column.show(values[row]), effect[row]),) for row in range(len(table))]
-        return ledgers
+            lines[j] = [(Evidence(column.name, column.show(values[row]), effect[row]),) for row in range(len(table))]
+        return lines
 
     def formula(self, steps: FormulaBuilder) -> Effects:
-        """What each column adds to the scores, as expressions; a missing value adds nothing."""
-        raise NotImplementedError(f"{type(self).__name__} must say what it adds as a formula")
+        """Contributions of each column to the scores as expressions; missing values contribute nothing."""
+        raise NotImplementedError(f"{type(self).__name__} must define formula")
 
     def summary(self, schema: Schema) -> Sequence[LikelihoodSummary]:
-        """For each column a record of its distribution in each class."""
-        raise NotImplementedError(f"{type(self).__name__} must sum itself up")
+        """One record per column with its distribution in each class."""
+        raise NotImplementedError(f"{type(self).__name__} must define summary")
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
-        """Names of levels, bins, words or parameters, and what each has in each class: [n_names, n_classes]."""
-        raise NotImplementedError(f"{type(self).__name__} must lay its distribution open")
+        """Names of levels, bins, words or parameters, and their values in each class [n_names, n_classes]."""
+        raise NotImplementedError(f"{type(self).__name__} must define distribution")
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """For each column a value for each row of a class, as the user writes it."""
-        raise NotImplementedError(f"{type(self).__name__} must say how rows are drawn")
+        """Random values of each column, given the class code of each row, as a user would write them."""
+        raise NotImplementedError(f"{type(self).__name__} must define draw")
 
 
 class ColumnsLikelihood(Likelihood, frozen=True):
-    """The distribution of several columns that were observed together."""
+    """Distribution of several columns that are observed together."""
 
     columns: tuple[int, ...]
 
 
 class ColumnLikelihood(Likelihood, frozen=True):
-    """The distribution of one column."""
+    """Distribution of one column."""
 
     column: int
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The one column."""
+        """The single column index."""
         return (self.column,)
 
 
 def check_numeric(columns: tuple[int, ...], n_classes: int, schema: Schema) -> None:
-    """Raises an error unless the columns are numbers and the classes as many."""
+    """Raise ValueError unless the columns are numeric and the number of classes matches."""
     if n_classes != len(schema.classes):
         raise ValueError("a likelihood does not fit the classes")
     if any(schema.columns[j].kind is not Kind.NUMERIC for j in columns):
-        raise ValueError("a likelihood of numbers looks at a column that is not numeric")
+        raise ValueError("a numeric likelihood refers to a column that is not numeric")
 
 
-Ready = list[np.ndarray]  # the columns of rows, by rows, as an event reads them
+Ready = list[np.ndarray]  # columns of a table in the form that a row update reads
 
 
 class RowUpdate(Protocol):
-    """The likelihood of one event after each of many changes."""
+    """Likelihoods of one event after each of many changes."""
 
     @property
     def is_hard(self) -> np.ndarray:
-        """bool [n_changes]: which of them need a statistic of their own."""
+        """Changes that need a statistic of their own: bool [n_changes]."""
         ...
 
     def add_scores(self, change: int, rows: Ready, scores: np.ndarray) -> None:
-        """Adds the log-probability of each row after a change to its scores."""
+        """Add the log-probability of each row, after one change, to its scores."""
         ...

@@ -1,6 +1,7 @@
-"""Likelihoods of amounts: Bernoulli, Poisson, multinomial and complement, mostly linear in log space.
+"""Likelihoods of counts and binary values: Bernoulli, Poisson, multinomial, complement and Dirichlet–multinomial.
 
-Dirichlet–multinomial counts: the exact predictive of a bag, which does not factor over its words.
+`CountLikelihood` is linear in x in log space, up to log Γ terms. `DirichletMultinomialLikelihood` is the exact predictive
+of a vector of counts, which does not factor over its columns.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ Rule = Literal["binary", "count", "poisson", "amount"]
 
 
 class CountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
-    """Scores of amounts: `zero` for a value of 0, else base + x · slope, with log Γ(shape + x) / Γ(shape) for finite shapes.
+    """Scores of counts: `zero` if x = 0, else base + x · slope, plus log Γ(shape + x) / Γ(shape) for finite shapes.
 
-    With the rule `binary` only x > threshold is asked; `poisson` takes log x! away; counts may not be negative.
+    Rule `binary` tests x > threshold only, `poisson` subtracts log x!; `count` and `poisson` refuse negative values.
     """
 
     rule: Rule
@@ -39,23 +40,23 @@ class CountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
     def __post_init__(self) -> None:
         for array in self.arrays:
             if array.dtype != np.float64 or array.ndim != 2 or array.shape != (len(self.columns), self.zero.shape[1]):
-                raise ValueError("amounts have one number per column and class")
+                raise ValueError("a count likelihood needs one number per column and class")
             if np.isnan(array).any():
-                raise ValueError("the numbers of amounts are known")
+                raise ValueError("a count likelihood must not contain NaN")
         if (self.shape <= 0).any() or np.isposinf(self.zero).any() or np.isposinf(self.base).any():
-            raise ValueError("shapes are positive and scores at most finite")
+            raise ValueError("shapes must be positive, and scores must not be +inf")
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What the kernels take."""
+        """Arguments of the C++ kernels."""
         return self.zero, self.base, self.slope, self.shape
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the columns are numbers and every class has its scores."""
+        """Raise ValueError unless the columns are numeric and every class has scores."""
         check_numeric(self.columns, self.zero.shape[1], schema)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds each row's log-probability to its scores; a missing value adds nothing."""
+        """Add each row's log-probability to its scores; missing values contribute nothing."""
         try:
             self._add(table, scores)
         except ValueError:
@@ -69,17 +70,17 @@ class CountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
             fields = entries.start, entries.code, entries.count, entries.missing
             _core.add_sparse_amount_scores(*fields, *self.arrays, self.threshold, self.rule, scores)
             return
-        done = 0
+        first = 0
         for matrix in matrices(table, self.columns):
-            self._add_dense(matrix, slice(done, done + matrix.shape[1]), scores)
-            done += matrix.shape[1]
+            self._add_dense(matrix, slice(first, first + matrix.shape[1]), scores)
+            first += matrix.shape[1]
 
     def _add_dense(self, matrix: np.ndarray, part: slice, scores: np.ndarray) -> None:
         zero, base, slope, shape = (array[part] for array in self.arrays)
         _core.add_amount_scores(matrix, zero, base, slope, shape, self.threshold, self.rule, scores)
 
     def effects(self, table: Table) -> list[np.ndarray]:
-        """For each column what it adds to the scores: [n_rows, n_classes] each."""
+        """Contribution of each column to the scores: a list of float64 [n_rows, n_classes]."""
         return [self._effect(table.values[j], k) for k, j in enumerate(self.columns)]
 
     def _effect(self, values: np.ndarray, k: int) -> np.ndarray:
@@ -88,7 +89,7 @@ class CountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
         return scores
 
     def formula(self, steps: FormulaBuilder) -> Effects:
-        """What each amount adds, as an expression."""
+        """Contribution of each column, as an expression."""
         n_classes = self.zero.shape[1]
         return [(j, where_known(j, self._said(k), n_classes)) for k, j in enumerate(self.columns)]
 
@@ -103,12 +104,12 @@ class CountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
         return Case((When(Compare(x, "==", constant(0.0)), zero),), Sum(tuple(terms)))
 
     def summary(self, schema: Schema) -> list[Amount]:
-        """For each column the number that stands for it in each class."""
-        told = ((schema.columns[j].name, *self.distribution(schema, j)) for j in self.columns)
-        return [Amount(name, names[-1], tuple(rows[-1].tolist())) for name, names, rows in told]
+        """One number per column and class."""
+        entries = ((schema.columns[j].name, *self.distribution(schema, j)) for j in self.columns)
+        return [Amount(name, names[-1], tuple(rows[-1].tolist())) for name, names, rows in entries]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
-        """The probability of yes, the mean count, the share among the columns, or the weight, in each class."""
+        """Probabilities of no and yes, mean count, proportion among the columns, or weight, in each class."""
         k = self.columns.index(column)
         if self.rule == "binary":
             return ["no", "yes"], np.exp(np.stack([self.zero[k], self.base[k]]))
@@ -119,41 +120,43 @@ class CountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
         return ["weight"], self.slope[k][None]
 
     def _rates(self, k: int) -> np.ndarray:
-        """The mean of a Poisson column: e^slope, or shape · (1 − p) / p where the rate was integrated out."""
-        share = np.exp(self.slope[k])
+        """Mean of a Poisson column: e^slope, or shape · (1 − p) / p if the rate is integrated out."""
+        exp_slope = np.exp(self.slope[k])
         finite = np.isfinite(self.shape[k])
-        return np.where(finite, np.where(finite, self.shape[k], 1.0) * share / np.maximum(1 - share, 1e-300), share)
+        return np.where(
+            finite, np.where(finite, self.shape[k], 1.0) * exp_slope / np.maximum(1 - exp_slope, 1e-300), exp_slope
+        )
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """A value of each column for each row of a class; counts of a multinomial are those of one draw each."""
+        """Random values of each column for each row, given its class; ValueError for multinomial and complement rules."""
         return [self._drawn(random, label, k) for k in range(len(self.columns))]
 
     def _drawn(self, random: np.random.Generator, label: np.ndarray, k: int) -> np.ndarray:
         if self.rule == "binary":
             return (random.random(len(label)) < np.exp(self.base[k])[label]).astype(np.float64)
         if self.rule == "poisson":
-            share = np.exp(self.slope[k])[label]
+            exp_slope = np.exp(self.slope[k])[label]
             shape = self.shape[k][label]
             finite = np.isfinite(shape)
-            rate = random.gamma(np.where(finite, shape, 1.0)) * share / np.maximum(1 - share, 1e-300)
-            return random.poisson(np.where(finite, rate, share)).astype(np.float64)
-        raise ValueError("multinomial and complement columns do not say how large a row is, so rows cannot be drawn")
+            rate = random.gamma(np.where(finite, shape, 1.0)) * exp_slope / np.maximum(1 - exp_slope, 1e-300)
+            return random.poisson(np.where(finite, rate, exp_slope)).astype(np.float64)
+        raise ValueError("rows cannot be drawn, because multinomial and complement columns do not model the total of a row")
 
 
 def amount_weights(columns: tuple[int, ...], rule: Rule, slope: np.ndarray) -> CountLikelihood:
-    """A likelihood that adds x · slope."""
-    none = np.zeros_like(slope)
-    return CountLikelihood(columns, rule, 0.0, none, none, slope, none + np.inf)
+    """Likelihood that adds x · slope."""
+    zeros = np.zeros_like(slope)
+    return CountLikelihood(columns, rule, 0.0, zeros, zeros, slope, zeros + np.inf)
 
 
 def poisson_rates(columns: tuple[int, ...], rate: np.ndarray) -> CountLikelihood:
-    """A likelihood with these rates of each column and class."""
+    """Poisson likelihood with these rates [n_columns, n_classes]."""
     with np.errstate(divide="ignore"):
         return CountLikelihood(columns, "poisson", 0.0, -rate, -rate, np.log(rate), np.full_like(rate, np.inf))
 
 
 def _predictive(shape: np.ndarray, x: Expression) -> list[Expression]:
-    """log Γ(shape + x) − log Γ(shape) in the classes whose rate was integrated out."""
+    """log Γ(shape + x) − log Γ(shape), for classes whose rate is integrated out."""
     finite = np.isfinite(shape)
     if not finite.any():
         return []
@@ -164,21 +167,21 @@ def _predictive(shape: np.ndarray, x: Expression) -> list[Expression]:
 
 
 class DirichletMultinomialLikelihood(ColumnsLikelihood, frozen=True, tag="urns"):
-    """An urn for each class: every count drawn puts one more of its kind back (Pólya)."""
+    """Dirichlet–multinomial distribution of counts in each class (Pólya urn)."""
 
     concentration: np.ndarray  # [n_columns, n_classes]
 
     def __post_init__(self) -> None:
         check_concentration(self.concentration)
         if len(self.concentration) != len(self.columns):
-            raise ValueError("urns have one number per column and class")
+            raise ValueError("concentrations need one number per column and class")
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the columns are numbers and every class has its urn."""
+        """Raise ValueError unless the columns are numeric and every class has concentrations."""
         check_numeric(self.columns, self.concentration.shape[1], schema)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds each row's log-probability to its scores; a missing value leaves its column out of the urn."""
+        """Add each row's log-probability to its scores; a column with a missing value is left out of the distribution."""
         try:
             self._add(table, scores)
         except ValueError:
@@ -192,12 +195,12 @@ class DirichletMultinomialLikelihood(ColumnsLikelihood, frozen=True, tag="urns")
             fields = entries.start, entries.code, entries.count, entries.missing
             _core.add_sparse_urn_scores(*fields, self.concentration, total, scores)
             return
-        stripes = list(matrices(table, self.columns))
-        whole = stripes[0] if len(stripes) == 1 else np.hstack(stripes)
-        _core.add_urn_scores(whole, self.concentration, total, scores)
+        blocks = list(matrices(table, self.columns))
+        matrix = blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+        _core.add_urn_scores(matrix, self.concentration, total, scores)
 
     def effects(self, table: Table) -> list[np.ndarray]:
-        """What each column adds once the columns before it are known: [n_rows, n_classes] each."""
+        """Contribution of each column given the columns before it: a list of float64 [n_rows, n_classes]."""
         steps = [np.zeros((len(table), self.concentration.shape[1]))]
         counts = np.column_stack([table.values[j] for j in self.columns])
         for k in range(1, counts.shape[1] + 1):
@@ -208,47 +211,49 @@ class DirichletMultinomialLikelihood(ColumnsLikelihood, frozen=True, tag="urns")
         return [after - before for before, after in pairwise(steps)]
 
     def formula(self, steps: FormulaBuilder) -> Effects:
-        """Σ log Γ(a + x)/Γ(a), less log Γ(A + n)/Γ(A): what is not known is left out of the urn."""
-        urn, n_classes = self.concentration, self.concentration.shape[1]
+        """Σ log Γ(a + x)/Γ(a) − log Γ(A + n)/Γ(A); columns with missing values are left out of A and n."""
+        concentration, n_classes = self.concentration, self.concentration.shape[1]
         columns = list(enumerate(self.columns))
-        added: Effects = [(j, where_known(j, LogRising(constant(urn[k]), Number(j)), n_classes)) for k, j in columns]
+        added: Effects = [
+            (j, where_known(j, LogRising(constant(concentration[k]), Number(j)), n_classes)) for k, j in columns
+        ]
         drawn = steps.add_step(Sum(tuple(where_known(j, Number(j), 1) for _, j in columns)))
-        left_out = [Case((When(Known(j), constant(0.0)),), constant(-urn[k])) for k, j in columns]
-        size = steps.add_step(Sum((constant(urn.sum(axis=0)), *left_out)))
+        left_out = [Case((When(Known(j), constant(0.0)),), constant(-concentration[k])) for k, j in columns]
+        size = steps.add_step(Sum((constant(concentration.sum(axis=0)), *left_out)))
         return [*added, (None, less_size(size, drawn))]
 
     def summary(self, schema: Schema) -> list[Amount]:
-        """The expected share of each column in each class."""
-        share = (self.concentration / self.concentration.sum(axis=0)).tolist()
-        rows = zip(self.columns, share, strict=True)
+        """Expected proportion of each column in each class."""
+        proportions = (self.concentration / self.concentration.sum(axis=0)).tolist()
+        rows = zip(self.columns, proportions, strict=True)
         return [Amount(schema.columns[j].name, "share", tuple(row)) for j, row in rows]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
-        """The expected share of a column in each class."""
+        """Expected proportion of a column in each class."""
         k = self.columns.index(column)
         return ["share"], (self.concentration[k] / self.concentration.sum(axis=0))[None]
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """Refused: nothing says how large a row is."""
-        raise ValueError("multinomial and complement columns do not say how large a row is, so rows cannot be drawn")
+        """Raise ValueError: the distribution does not include the total of a row."""
+        raise ValueError("rows cannot be drawn, because multinomial and complement columns do not model the total of a row")
 
 
 def fill_empty_classes(concentration: np.ndarray) -> np.ndarray:
-    """The same urns, an empty one filled evenly: a class without counts and without a prior tells nothing."""
+    """Replace all-zero concentrations of a class by uniform ones, so that a class without data is uninformative."""
     empty = concentration.sum(axis=0) <= 0
     return np.where(empty, 1.0, np.minimum(concentration, 1e300 / max(len(concentration), 1)))
 
 
 def check_concentration(concentration: np.ndarray) -> None:
-    """Raises an error unless every urn holds something, and nothing negative."""
+    """Raise ValueError unless every class has finite, non-negative concentrations with a positive sum."""
     if concentration.dtype != np.float64 or concentration.ndim != 2:
-        raise ValueError("urns have one number per column and class")
+        raise ValueError("concentrations need one number per column and class")
     if not np.isfinite(concentration).all() or (concentration < 0).any() or (concentration.sum(axis=0) <= 0).any():
-        raise ValueError("urns hold finite numbers, and none is empty")
+        raise ValueError("concentrations must be finite, not negative, and not all 0 in a class")
 
 
 def less_size(size: Named, drawn: Named) -> Expression:
-    """−log Γ(A + n)/Γ(A), 0 where nothing was drawn or nothing is left in the urn."""
+    """−log Γ(A + n)/Γ(A); 0 if the count n or the total concentration A is 0."""
     nothing, cost = constant(0.0), Product((constant(-1.0), LogRising(size, drawn)))
     whens = (When(Compare(drawn, "<=", nothing), nothing), When(Compare(size, "<=", nothing), nothing))
     return Case(whens, cost)

@@ -1,4 +1,7 @@
-"""Events of amounts: Bernoulli, Poisson, multinomial and complement, from the totals of numeric columns."""
+"""Events of counts and binary values, from the totals of numeric columns: Bernoulli, Poisson, multinomial, complement.
+
+References: McCallum and Nigam (1998) for the event models, Rennie and others (2003) for complement naive Bayes.
+"""
 
 from __future__ import annotations
 
@@ -34,23 +37,23 @@ from baytree.uncertainty.intervals import JEFFREYS
 
 
 class CountEvent(EventModel[Totals]):
-    """What the events share that keep totals of numeric columns."""
+    """Base class of events that use totals of numeric columns."""
 
     is_joint = True
     statistics = (Totals,)
     likelihoods = (CountLikelihood,)
 
     def observe(self, table: Table, group: ColumnGroup) -> Totals:
-        """The known weight and the sum of each column in each class."""
+        """Known weight and sum of each column in each class."""
         return Totals.of(table, group.columns)
 
     def check_shape(self, seen: Totals, group: ColumnGroup, schema: Schema) -> None:
-        """A cell for each column and class."""
+        """Check that there is a cell for each column and class."""
         seen.check(len(group.columns), len(schema.classes))
 
 
 class BernoulliEvent(CountEvent):
-    """Yes or no: whether a number lies above 0 (or another threshold); by Bayes, with a Beta(α, α) prior."""
+    """Whether a value exceeds a threshold (0 by default), with a Beta(α, α) prior if `estimate` is 'bayes'."""
 
     name = "bernoulli"
     substitute_events: ClassVar[Mapping[Kind, str]] = {
@@ -64,41 +67,43 @@ class BernoulliEvent(CountEvent):
         return read_numbers(given, column.name, ("a", "b"))
 
     def observe(self, table: Table, group: ColumnGroup) -> Totals:
-        """The known weight of each column in each class, and that of yes."""
+        """Known weight of each column in each class, and the weight above the threshold."""
         return Totals.above(table, group.columns, group.threshold)
 
     def check_column(self, column: Column) -> None:
-        """Levels must be two: yes and no."""
+        """Raise ValueError for nominal columns of more than two levels."""
         if column.kind in (Kind.NOMINAL, Kind.ORDINAL) and len(column.levels) > 2:
-            raise ValueError(f"column {column.name!r} has {len(column.levels)} levels, not yes and no: use 'categorical'")
+            raise ValueError(
+                f"column {column.name!r} has {len(column.levels)} levels, but 'bernoulli' needs two: use 'categorical'"
+            )
 
     def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
-        """(yes + a) / (n + a + b) by Bayes, its mode by map, yes / n by mle; one half where nothing is known."""
+        """(yes + a) / (n + a + b) for 'bayes', its mode for 'map', yes / n for 'mle'; ½ if nothing is known."""
         known, yes = seen.rounded()
         a, b = _beta_priors(group, schema, estimation).T[:, :, None]
         total = known + a + b
         with np.errstate(invalid="ignore", divide="ignore"):
             log_yes = np.log(np.where(total > 0, (yes + a) / total, 0.5))
             log_no = np.log(np.where(total > 0, (np.maximum(known - yes, 0) + b) / total, 0.5))
-        none = np.zeros_like(log_yes)
-        return CountLikelihood(group.columns, "binary", group.threshold, log_no, log_yes, none, none + np.inf)
+        zeros = np.zeros_like(log_yes)
+        return CountLikelihood(group.columns, "binary", group.threshold, log_no, log_yes, zeros, zeros + np.inf)
 
     def add_posterior(
         self, seen: Totals, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
-        """The logarithm of the share of yes, or of no, Beta's."""
+        """Add mean and variance of the log-probability of yes or no under a Beta posterior."""
         known, yes = seen.rounded()
         for k, x in _columns_of(table, group):
-            answer = np.where(np.isnan(x), -1, x > group.threshold).astype(np.int32)
+            outcome = np.where(np.isnan(x), -1, x > group.threshold).astype(np.int32)
             counts = np.stack([np.maximum(known[k] - yes[k], 0), yes[k]]) + JEFFREYS
             for added, moments in zip((mean, variance), log_share_moments(counts), strict=True):
-                added += np.concatenate([moments, np.zeros_like(moments[:1])])[answer]
+                added += np.concatenate([moments, np.zeros_like(moments[:1])])[outcome]
 
 
 class Poisson(CountEvent):
-    """Counts with a rate in every class; by Bayes a negative binomial, the rate under a Gamma prior integrated out.
+    """Poisson counts; for 'bayes' the negative binomial predictive, with the rate integrated out under a Gamma prior.
 
-    The prior is worth α rows with the column's own mean; `priors={"clicks": {"shape": …, "rate": …}}` sets another.
+    The prior has the weight of α rows with the column's own mean; `priors={"clicks": {"shape": …, "rate": …}}` sets another.
     """
 
     name = "poisson"
@@ -108,38 +113,38 @@ class Poisson(CountEvent):
         return read_numbers(given, column.name, ("shape", "rate"))
 
     def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
-        """The rate of each class, or the predictive distribution."""
+        """Rate of each class, or the predictive distribution."""
         known, total = seen.rounded()
-        pooled = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
+        pooled_mean = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
         if estimation.estimate == "mle":
-            rate = np.where(known > 0, total / np.maximum(known, 1e-300), pooled[:, None])
+            rate = np.where(known > 0, total / np.maximum(known, 1e-300), pooled_mean[:, None])
             return poisson_rates(group.columns, rate)
-        shape, inverse = _gamma_priors(group, schema, estimation, pooled).T[:, :, None]
-        shape, inverse = shape + total, inverse + known
+        shape, gamma_rate = _gamma_priors(group, schema, estimation, pooled_mean).T[:, :, None]
+        shape, gamma_rate = shape + total, gamma_rate + known
         if estimation.estimate == "map":
-            return poisson_rates(group.columns, np.maximum(shape - 1, 0) / inverse)
-        zero = -shape * np.log1p(1 / inverse)
-        return CountLikelihood(group.columns, "poisson", 0.0, zero, zero, -np.log1p(inverse), shape)
+            return poisson_rates(group.columns, np.maximum(shape - 1, 0) / gamma_rate)
+        zero = -shape * np.log1p(1 / gamma_rate)
+        return CountLikelihood(group.columns, "poisson", 0.0, zero, zero, -np.log1p(gamma_rate), shape)
 
     def add_posterior(
         self, seen: Totals, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
-        """x log λ − λ of a rate λ that is Gamma's: Var log λ = ψ'(a), Cov(log λ, λ) = 1/b, Var λ = a/b²."""
+        """Add mean and variance of x log λ − λ for λ ~ Gamma(a, b): Var log λ = ψ'(a), Cov(log λ, λ) = 1/b, Var λ = a/b²."""
         from scipy.special import digamma, polygamma
 
         known, total = seen.rounded()
-        pooled = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
-        shape, inverse = _gamma_priors(group, table.schema, estimation, pooled).T[:, :, None]
-        a, b = shape + total, inverse + known
+        pooled_mean = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
+        shape, rate = _gamma_priors(group, table.schema, estimation, pooled_mean).T[:, :, None]
+        a, b = shape + total, rate + known
         for k, x in _columns_of(table, group):
             x = x[:, None]
-            of_mean = x * (digamma(a[k]) - np.log(b[k])) - a[k] / b[k]
-            mean += np.where(np.isnan(x), 0.0, of_mean)
+            expected = x * (digamma(a[k]) - np.log(b[k])) - a[k] / b[k]
+            mean += np.where(np.isnan(x), 0.0, expected)
             variance += np.where(np.isnan(x), 0.0, x**2 * polygamma(1, a[k]) - 2 * x / b[k] + a[k] / b[k] ** 2)
 
 
 class Multinomial(CountEvent):
-    """Counts that share a row: the columns of the group are the sides of a die; plugged-in shares (N_w + α) / (N + αV)."""
+    """Multinomial counts over the columns of the group, with estimated probabilities (N_w + α) / (N + αV)."""
 
     name = "plugin multinomial"
     substitute_events: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text plugin multinomial"}
@@ -149,29 +154,29 @@ class Multinomial(CountEvent):
         return read_pseudo_count(given, column.name)
 
     def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
-        """The log-share of each column; a count of 0 adds nothing."""
-        log_share = log_proportions(seen.rounded()[1], _column_alphas(group, schema, estimation))
-        return amount_weights(group.columns, "count", log_share)
+        """Log-probability of each column; a count of 0 contributes nothing."""
+        log_probability = log_proportions(seen.rounded()[1], _column_alphas(group, schema, estimation))
+        return amount_weights(group.columns, "count", log_probability)
 
     def add_posterior(
         self, seen: Totals, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
-        """Σ x log share of shares that are Dirichlet's together: Σ x² ψ'(a) − (Σ x)² ψ'(A)."""
+        """Add mean and variance of Σ x log p under a Dirichlet posterior: variance Σ x² ψ'(a) − (Σ x)² ψ'(A)."""
         from scipy.special import digamma, polygamma
 
         amount = seen.total.rounded() + JEFFREYS
-        whole, drawn = amount.sum(axis=0), np.zeros((len(table), 1))
+        total, drawn = amount.sum(axis=0), np.zeros((len(table), 1))
         for k, x in _columns_of(table, group):
             count = np.nan_to_num(x)[:, None]
             mean += count * digamma(amount[k])
             variance += count**2 * polygamma(1, amount[k])
             drawn += count
-        mean -= drawn * digamma(whole)
-        variance -= drawn**2 * polygamma(1, whole)
+        mean -= drawn * digamma(total)
+        variance -= drawn**2 * polygamma(1, total)
 
 
 class Complement(CountEvent):
-    """Counts weighed by how rare a column is in all other classes (Rennie and others 2003)."""
+    """Complement naive Bayes: counts weighted by how rare a column is in all other classes (Rennie and others 2003)."""
 
     name = "complement"
     substitute_events: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text complement"}
@@ -181,21 +186,21 @@ class Complement(CountEvent):
         return read_pseudo_count(given, column.name)
 
     def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
-        """The weight of each column in each class."""
+        """Weight of each column in each class."""
         total = seen.rounded()[1]
         weight = complement_weights(total, _column_alphas(group, schema, estimation), estimation.is_normalised)
         return amount_weights(group.columns, "amount", weight)
 
 
 class PredictiveMultinomial(Multinomial):
-    """Counts that share a row; by Bayes the exact Dirichlet–multinomial predictive, by mle and map plugged-in shares."""
+    """Multinomial counts; for 'bayes' the exact Dirichlet–multinomial predictive, for 'mle' and 'map' as `Multinomial`."""
 
     name = "multinomial"
     substitute_events: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text multinomial"}
     likelihoods = (CountLikelihood, DirichletMultinomialLikelihood)
 
     def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
-        """An urn for each class, or plugged-in shares."""
+        """Concentrations of each class, or estimated probabilities."""
         if estimation.estimate != "bayes":
             return super().estimate(seen, group, schema, estimation)
         concentration = seen.total.rounded() + _column_alphas(group, schema, estimation)[:, None]
@@ -203,29 +208,29 @@ class PredictiveMultinomial(Multinomial):
 
 
 def _columns_of(table: Table, group: ColumnGroup) -> Iterator[tuple[int, np.ndarray]]:
-    """The place of each column in its group, and its numbers."""
+    """Index of each column in its group, and its values."""
     yield from enumerate(column for matrix in matrices(table, group.columns) for column in matrix.T)
 
 
 def _column_alphas(group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
-    """The pseudo-count of each column of a group: [n_columns]."""
+    """Pseudo-count of each column of a group: [n_columns]."""
     alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),)).copy()
     for k, j in enumerate(group.columns):
-        given = estimation.priors.get(schema.columns[j].name)
-        if given is not None:
-            alpha[k] = given
+        own_prior = estimation.priors.get(schema.columns[j].name)
+        if own_prior is not None:
+            alpha[k] = own_prior
     if estimation.estimate == "map":
         return np.maximum(alpha - 1, 0)
     return alpha if estimation.estimate == "bayes" else np.zeros_like(alpha)
 
 
 def _beta_priors(group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
-    """a and b of each column, less 1 for the mode: [n_columns, 2]."""
+    """a and b of each column, less 1 for 'map', 0 for 'mle': [n_columns, 2]."""
     alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),))
     prior = np.stack([alpha, alpha], axis=1)
     for k, j in enumerate(group.columns):
-        given = estimation.priors.get(schema.columns[j].name)
-        prior[k] = prior[k] if given is None else given
+        own_prior = estimation.priors.get(schema.columns[j].name)
+        prior[k] = prior[k] if own_prior is None else own_prior
     added = {"mle": 0 * prior, "map": np.maximum(prior - 1, 0), "bayes": prior}
     return added[estimation.estimate]
 
@@ -235,6 +240,6 @@ def _gamma_priors(group: ColumnGroup, schema: Schema, estimation: Estimation, po
     alpha = max(float(np.max(estimation.alpha)), 1e-9)
     prior = np.stack([np.maximum(alpha * pooled, 1e-9), np.full(len(pooled), alpha)], axis=1)
     for k, j in enumerate(group.columns):
-        given = estimation.priors.get(schema.columns[j].name)
-        prior[k] = prior[k] if given is None else given
+        own_prior = estimation.priors.get(schema.columns[j].name)
+        prior[k] = prior[k] if own_prior is None else own_prior
     return prior

@@ -1,4 +1,4 @@
-"""Numbers and levels as e1071 takes them: whatever comes out as 0 counts as 0.001."""
+"""Event models that reproduce e1071's naiveBayes (R): densities and probabilities of 0 are replaced by 0.001."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from baytree.naive_bayes.events.row_updates import LeaveOneOutRule
 from baytree.statistics.moments import Moments
 from baytree.summary.naive_bayes import Normal
 
-FLOOR = 0.001  # what e1071 takes for a density, a deviation or a probability that is 0
+FLOOR = 0.001  # e1071's replacement for a density, standard deviation or probability of 0
 
 
 class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
-    """Normal densities as e1071 takes them: one that underflows to 0 counts as 0.001."""
+    """Normal densities as in e1071: one that underflows to 0 is replaced by 0.001."""
 
     mean: np.ndarray  # [n_classes, n_columns]
     scale: np.ndarray  # [n_classes, n_columns], positive
@@ -30,16 +30,16 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         check_moments(self.columns, self.mean, self.scale)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the columns are numbers and every class has its densities."""
+        """Raise ValueError unless the columns are numeric and every class has its densities."""
         check_numeric(self.columns, self.mean.shape[0], schema)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds each row's log-density to its scores; a missing value adds nothing."""
+        """Add each row's log-density to its scores; missing values contribute nothing."""
         for effect in self.effects(table):
             scores += effect
 
     def effects(self, table: Table) -> list[np.ndarray]:
-        """For each column what it adds to the scores: [n_rows, n_classes] each."""
+        """Contribution of each column to the scores: a list of float64 [n_rows, n_classes]."""
         return [self._effect(table.values[j][:, None], k) for k, j in enumerate(self.columns)]
 
     def _effect(self, values: np.ndarray, k: int) -> np.ndarray:
@@ -52,16 +52,16 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         return np.where(np.isnan(values), 0.0, np.log(density))
 
     def formula(self, steps: FormulaBuilder) -> Effects:
-        """log (1/(s √2π) e^(−z²/2)), of 0.001 where that density is no longer a double."""
+        """log (1/(s √2π) e^(−z²/2)), or log 0.001 if that density underflows to 0."""
         added: Effects = []
         for k, j in enumerate(self.columns):
-            mean, scale = self.mean[:, k], self.scale[:, k]  # a thousand deviations away the density is 0 already
-            apart = Quotient(Sum((near(j, mean, mean, 1e3 * scale), constant(-mean))), constant(scale))
-            z = steps.add_step(where_known(j, apart, len(mean)))
-            bell = Apply("exp", Product((constant(-0.5), z, z)))
-            density = steps.add_step(Quotient(bell, constant(np.sqrt(2 * np.pi) * scale)))
-            raised = Case((When(Compare(density, ">", constant(0.0)), density),), constant(FLOOR))
-            added.append((j, where_known(j, Apply("log", raised), len(mean))))
+            mean, scale = self.mean[:, k], self.scale[:, k]  # beyond 1000 standard deviations the density is 0
+            standardized = Quotient(Sum((near(j, mean, mean, 1e3 * scale), constant(-mean))), constant(scale))
+            z = steps.add_step(where_known(j, standardized, len(mean)))
+            exponential = Apply("exp", Product((constant(-0.5), z, z)))
+            density = steps.add_step(Quotient(exponential, constant(np.sqrt(2 * np.pi) * scale)))
+            floored = Case((When(Compare(density, ">", constant(0.0)), density),), constant(FLOOR))
+            added.append((j, where_known(j, Apply("log", floored), len(mean))))
         return added
 
     def summary(self, schema: Schema) -> list[Normal]:
@@ -74,44 +74,44 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         return ["mean", "scale"], np.stack([self.mean[:, k], self.scale[:, k]])
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """A number of each column for each row of a class."""
+        """Random values of each column for each row, given its class."""
         deviates = random.standard_normal((len(self.columns), len(label)))
         return [self.mean[label, k] + self.scale[label, k] * deviates[k] for k in range(len(self.columns))]
 
 
 class E1071Gaussian(Gaussian):
-    """Mean and standard deviation (divisor n − 1) of each class; a deviation of 0, or of one value, counts as 0.001.
+    """Mean and standard deviation (divisor n − 1) of each class; a deviation of 0, or of a single value, becomes 0.001.
 
-    Where e1071 has no number at all, a class without known values, the column is taken as it is over all classes.
+    For a class without known values, where e1071 returns no number, the moments over all classes are used.
     """
 
     name = "e1071 gaussian"
     likelihoods = (E1071Likelihood,)
 
     def prior_text(self, estimation: Estimation) -> str | None:
-        """None: e1071 has no prior on numbers."""
+        """None: e1071 has no prior for numeric columns."""
         return None
 
     def estimate(self, seen: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
-        """The densities that e1071 would use."""
+        """Densities as e1071 would use them."""
         pooled = seen.pooled()
-        n, whole = seen.weight.rounded(), pooled.weight.rounded()
+        n, n_all = seen.weight.rounded(), pooled.weight.rounded()
         mean = np.where(n > 0, np.nan_to_num(seen.mean()), np.nan_to_num(pooled.mean()))
-        deviation = np.where(n > 0, _sample_deviation(seen, n), _sample_deviation(pooled, whole))
+        deviation = np.where(n > 0, _sample_deviation(seen, n), _sample_deviation(pooled, n_all))
         return E1071Likelihood(group.columns, mean, np.where(deviation > 0, deviation, FLOOR))
 
     def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
-        """None: each is derived anew."""
+        """None: likelihoods without a row are derived anew."""
         return None
 
 
 class E1071Categorical(Categorical):
-    """Levels as e1071 takes them: a share that is 0 counts as 0.001."""
+    """Level probabilities as in e1071: a probability of 0 is replaced by 0.001."""
 
     name = "e1071 categorical"
 
     def logarithm(self, share: np.ndarray) -> np.ndarray:
-        """The logarithm of the shares, 0 replaced."""
+        """Logarithm of proportions, with 0 replaced by 0.001."""
         return np.log(np.where(share > 0, share, FLOOR))
 
 

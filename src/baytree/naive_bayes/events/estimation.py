@@ -1,10 +1,10 @@
-"""How parameters follow from counts: the estimate, its pseudo-counts, and what was set for single columns.
+"""Estimation settings, pseudo-counts and priors of the event models.
 
-Three estimates are kept apart. `mle` is the plain frequency or the plain mean and variance. `map` is the mode of the
-posterior. `bayes` is the posterior predictive, everything unknown integrated out: Dirichlet–multinomial for levels, a
-Student t for numbers. Laplace's rule (add one) is `bayes` with α = 1; under that same prior `map` is the `mle`.
+There are three estimates. `mle` is the relative frequency, or the sample mean and variance. `map` is the mode of the
+posterior. `bayes` is the posterior predictive with all parameters integrated out: Dirichlet–multinomial for levels,
+Student t for numbers. Laplace smoothing (add one) is `bayes` with α = 1; under that same prior `map` equals `mle`.
 
-Shares of columns or words among all of them, and the weights that complement naive Bayes makes of them.
+`log_proportions` and `complement_weights` are shared by the count and text events.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from baytree.statistics.exact_sum import bounded
 
 
 class ColumnGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Columns that one event model looks at together; `threshold` is where a Bernoulli event begins to say yes."""
+    """Columns of one event model; `threshold` is the value above which a Bernoulli event is true."""
 
     event: str
     columns: tuple[int, ...]
@@ -33,40 +33,40 @@ class ColumnGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class Estimation(msgspec.Struct, frozen=True):
-    """How parameters follow from what was seen; `priors`, read by their events, by the names of columns or the target."""
+    """Settings of the estimation; `priors` holds parsed priors by column name or target name."""
 
     estimate: str = "bayes"
     alpha: float | tuple[float, ...] = 1.0
-    class_alpha: float | None = None  # pseudo-counts of the classes where a convention has its own
+    class_alpha: float | None = None  # pseudo-count of the classes, if a convention has its own
     priors: Mapping[str, Any] = {}
     var_smoothing: float = 1e-9
-    is_normalised: bool = False  # the weights of the complement event have length 1
+    is_normalised: bool = False  # whether weights of the complement event are normalized
 
 
 def smoothed(counts: np.ndarray, added: float | np.ndarray) -> np.ndarray:
-    """(n + α) / (N + Σα) along the first axis; uniform where a class has nothing and α = 0."""
+    """(n + α) / (N + Σα) along the first axis; uniform if a class has no data and α = 0."""
     pseudo = np.broadcast_to(np.reshape(added, (-1, 1)), (len(counts), 1))
     total = counts.sum(axis=0) + pseudo.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = (counts + pseudo) / total
-    return np.where(total > 0, share, 1 / max(len(counts), 1))
+        proportion = (counts + pseudo) / total
+    return np.where(total > 0, proportion, 1 / max(len(counts), 1))
 
 
 def pseudo_counts(estimation: Estimation, name: str, levels: Sequence[Any], exponent: int = 0) -> np.ndarray:
-    """What is added to the count of each level: α by Bayes; α − 1 for the mode, which with α = 1 is the mle."""
+    """Pseudo-count of each level: α for 'bayes', α − 1 for 'map' (so that α = 1 gives the mle), 0 for 'mle'."""
     alpha = _dirichlet(estimation.priors.get(name), name, levels, estimation.alpha)
     added = {"mle": np.zeros_like(alpha), "map": np.maximum(alpha - 1, 0), "bayes": alpha}[estimation.estimate]
     return np.ldexp(added, -exponent)
 
 
 def default_pseudo_count(estimation: Estimation) -> float:
-    """The pseudo-count of a level whose column has no prior of its own; 0 where none is added, or each has another."""
+    """Pseudo-count of a level without a column-specific prior; 0 if none is added or levels have different ones."""
     alpha = estimation.alpha if isinstance(estimation.alpha, (int, float)) else 0.0
     return {"mle": 0.0, "map": max(alpha - 1, 0.0), "bayes": alpha}[estimation.estimate]
 
 
 def class_priors(seen: Counts, schema: Schema, estimation: Estimation) -> np.ndarray:
-    """The probability of each class before any column is looked at."""
+    """Smoothed prior probability of each class: [n_classes]."""
     counts, exponent = bounded(seen.cells)
     if estimation.class_alpha is not None:
         return smoothed(counts[1:], np.ldexp(estimation.class_alpha, -exponent))[:, 0]
@@ -74,25 +74,25 @@ def class_priors(seen: Counts, schema: Schema, estimation: Estimation) -> np.nda
 
 
 def read_numbers(given: object, name: str, wanted: Sequence[str]) -> tuple[float, ...]:
-    """The numbers of a column's own prior; one that is left out or not positive is an error."""
+    """Numbers of a column's prior as a tuple; raises ValueError if one is absent or not positive."""
     if not isinstance(given, Mapping) or set(given) != set(wanted):
         raise ValueError(f"priors[{name!r}]={given!r}: give {', '.join(wanted)} as a dict")
-    numbers = tuple(float(given[each]) for each in wanted)
-    for each, number in zip(wanted, numbers, strict=True):
-        if not np.isfinite(number) or (number <= 0 and each != "m0"):
-            raise ValueError(f"priors[{name!r}][{each!r}]={number!r}: give a finite number above 0")
+    numbers = tuple(float(given[key]) for key in wanted)
+    for key, number in zip(wanted, numbers, strict=True):
+        if not np.isfinite(number) or (number <= 0 and key != "m0"):
+            raise ValueError(f"priors[{name!r}][{key!r}]={number!r}: give a finite number above 0")
     return numbers
 
 
 def read_pseudo_count(given: object, name: str) -> float:
-    """A column's own pseudo-count."""
+    """Validated pseudo-count of a column."""
     if not isinstance(given, (int, float)) or not 0 <= given < np.inf:
         raise ValueError(f"priors[{name!r}]={given!r}: give a pseudo-count, a number of at least 0")
     return float(given)
 
 
 def read_pseudo_counts(given: PriorsLike, name: str) -> PriorsLike:
-    """Pseudo-counts of levels: one for all, one for each, or by their names; which levels there are, the rows will tell."""
+    """Validated pseudo-counts: one for all levels, one per level, or by level name (checked once the levels are known)."""
     amounts = np.asarray(list(given.values()) if isinstance(given, Mapping) else given, np.float64)
     if amounts.ndim > 1 or not (np.isfinite(amounts).all() and (amounts >= 0).all()):
         raise ValueError(f"priors[{name!r}]={given!r}: {_PER_LEVEL}")
@@ -104,7 +104,7 @@ _PER_LEVEL = "give a pseudo-count of at least 0, or one for each level"
 
 @contextmanager
 def locate_infinite(table: Table) -> Iterator[None]:
-    """Names the place where a kernel met an infinite number."""
+    """Replace the error of a kernel by one that names row and column of the infinite value."""
     try:
         yield
     except ValueError:
@@ -126,16 +126,16 @@ def _dirichlet(given: PriorsLike, name: str, levels: Sequence[Any], alpha: Array
 
 
 def log_proportions(total: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """log (N_w + α) − log (N + Σα) of totals [n_columns, n_classes]; uniform where there is nothing."""
-    raised = total + alpha[:, None]
-    whole = raised.sum(axis=0)
+    """log (N_w + α) − log (N + Σα) of totals [n_columns, n_classes]; uniform if there are none."""
+    smoothed_total = total + alpha[:, None]
+    column_sum = smoothed_total.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(whole > 0, np.log(raised) - np.log(whole), -np.log(max(len(total), 1)))
+        return np.where(column_sum > 0, np.log(smoothed_total) - np.log(column_sum), -np.log(max(len(total), 1)))
 
 
 def complement_weights(total: np.ndarray, alpha: np.ndarray, is_normalised: bool) -> np.ndarray:
-    """−log of the shares in all other classes, or the shares of these logs: [n_columns, n_classes]."""
-    log_share = log_proportions(total.sum(axis=1, keepdims=True) - total, alpha)
+    """−log of the proportions in all other classes, or these logs normalized to sum 1: [n_columns, n_classes]."""
+    log_proportion = log_proportions(total.sum(axis=1, keepdims=True) - total, alpha)
     if not is_normalised:
-        return -log_share
-    return log_share / np.minimum(log_share.sum(axis=0), -1e-300)
+        return -log_proportion
+    return log_proportion / np.minimum(log_proportion.sum(axis=0), -1e-300)

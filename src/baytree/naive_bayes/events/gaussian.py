@@ -1,4 +1,9 @@
-"""Numbers that are normal in every class, plain or with everything unknown integrated out."""
+"""Gaussian events: normal densities per class, with parameters estimated or integrated out.
+
+`Gaussian` is the default (a Student t under an empirical Normal–Inverse-Gamma prior), `SmoothedGaussian` and
+`SklearnGaussian` raise the variance instead. Moments are standardised first (`normal.StandardizedMoments`). The formulas of
+the posterior are those of Murphy (2007), "Conjugate Bayesian analysis of the Gaussian distribution".
+"""
 
 from __future__ import annotations
 
@@ -22,26 +27,26 @@ from baytree.naive_bayes.events.normal import (
 from baytree.naive_bayes.events.row_updates import LeaveOneOutRule, NormalRowUpdate, add_left_out_densities, altered_normal
 from baytree.statistics.moments import Moments
 
-VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
+VARIANCE_FLOOR = 1e-9  # minimum variance of a class, as a fraction of the variance of its column
 
-_LEAST_BETWEEN = 1e-12  # the variance of class means that are all but the same, as such a share
+_MIN_BETWEEN = 1e-12  # minimum variance between class means, as a fraction of the variance of the column
 
-_DOUBT = 0.1  # pseudo-observations behind an interval: a class of one value has one too, and nothing pulls the others
+_INTERVAL_ALPHA = 0.1  # prior of intervals, in pseudo-observations; small: only classes of one value depend on it
 
-_FAR = 1e100  # units; what lies further away is as impossible
+_MAX_DISTANCE = 1e100  # in units of a column; values farther away are just as impossible
 
 _LARGEST = float(np.finfo(np.float64).max)
 
-Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # mean, variance and degrees [n_classes, n_columns]
+Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # mean, variance and degrees of freedom, each [n_classes, n_columns]
 
 
 class Gaussian(EventModel[Moments]):
-    """Numbers that are normal in every class; by Bayes, with a prior of α pseudo-observations on spread and mean.
+    """Normal densities; for 'bayes', with a prior worth α pseudo-observations on variance and mean.
 
-    A class is believed to vary as classes do within themselves (an inverse χ² of 2α degrees about the pooled variance), and
-    its mean to lie about the column's as the class means do, so that a class with one value, or none, still has a proper
-    distribution. `priors={"age": {"m0": …, "k0": …, "a0": …, "b0": …}}` sets a Normal–Inverse-Gamma prior instead. A column
-    that is constant in training tells nothing and adds nothing.
+    The variance of a class has an inverse χ² prior of 2α degrees about the pooled within-class variance, and its mean a
+    normal prior about the column's mean with the variance between class means, so that a class with one value, or none,
+    still has a proper distribution. `priors={"age": {"m0": …, "k0": …, "a0": …, "b0": …}}` sets a Normal–Inverse-Gamma prior
+    instead. A column that is constant in training contributes nothing.
     """
 
     name = "gaussian"
@@ -55,27 +60,27 @@ class Gaussian(EventModel[Moments]):
         return read_numbers(given, column.name, ("m0", "k0", "a0", "b0"))
 
     def observe(self, table: Table, group: ColumnGroup) -> Moments:
-        """Weight, sum and sum of squares of each column in each class, exactly."""
+        """Exact weight, sum and sum of squares of each column in each class."""
         weight = None if table.is_unweighted else table.weight
-        apart = lying_apart(table, group.columns)
-        if apart is not None:
-            return Moments.of_columns(apart, table.label, weight, table.n_classes)
+        separate = lying_apart(table, group.columns)
+        if separate is not None:
+            return Moments.of_columns(separate, table.label, weight, table.n_classes)
         parts = [Moments.of(matrix, table.label, weight, table.n_classes) for matrix in matrices(table, group.columns)]
         return Moments.joined(parts)
 
     def check_shape(self, seen: Moments, group: ColumnGroup, schema: Schema) -> None:
-        """A cell for each class and column."""
+        """Check that there is a cell for each class and column."""
         seen.check(len(schema.classes), len(group.columns))
 
     def prior_text(self, estimation: Estimation) -> str | None:
-        """On what the mean and the spread of a class lean."""
+        """Description of the prior of mean and variance."""
         if estimation.estimate == "mle":
             return None
         rows = 2 * _alpha(estimation)
         return f"a class's spread leans on that within all classes, as on {rows:g} rows of its own, its mean on the column's"
 
     def spread(self, seen: Moments) -> np.ndarray | None:
-        """The standard deviation of each column over all classes."""
+        """Standard deviation of each column over all classes."""
         return seen.deviation_of_all()
 
     def estimate(self, seen: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
@@ -86,7 +91,7 @@ class Gaussian(EventModel[Moments]):
         mean, variance, degrees = parameters
         if constant.any():
             mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
-        with np.errstate(over="ignore"):  # beside the largest doubles a scale may leave them
+        with np.errstate(over="ignore"):  # the scale may exceed the largest double
             mean, scale = standard.centre + standard.unit * mean, standard.unit * np.sqrt(variance)
         mean, scale = np.clip(mean, -_LARGEST, _LARGEST), np.clip(scale, SMALLEST, _LARGEST)
         return NormalLikelihood(group.columns, mean, scale, degrees)
@@ -94,129 +99,133 @@ class Gaussian(EventModel[Moments]):
     def parameters(
         self, seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Parameters:
-        """Mean, variance and degrees of freedom in each class, in the units of the columns."""
+        """Mean, variance and degrees of freedom in each class, in units of the columns."""
         if estimation.estimate == "mle":
-            return _plain(seen)
-        learnt = _within_classes(seen, _alpha(estimation), estimation.estimate)
-        if not (own := _has_prior(group, schema, estimation)).any():
-            return learnt
+            return _plug_in(seen)
+        empirical = _within_classes(seen, _alpha(estimation), estimation.estimate)
+        if not (has_prior := _has_prior(group, schema, estimation)).any():
+            return empirical
         prior = _normal_priors(seen, group, schema, estimation)
         given = _posterior(seen, np.ldexp(prior, power_of_two(seen.exponent)), estimation.estimate)
-        mean, variance, degrees = (np.where(own, a, b) for a, b in zip(given, learnt, strict=True))
+        mean, variance, degrees = (np.where(has_prior, a, b) for a, b in zip(given, empirical, strict=True))
         return mean, variance, degrees
 
     def add_posterior(
         self, seen: Moments, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
-        """The log-density of the value, normal with unknown mean and variance; a constant column adds nothing."""
-        standard, done = StandardizedMoments.of(seen), 0
-        believed = self._believed(standard, group, table.schema, estimation)
+        """Add mean and variance of the log-density under the posterior; constant columns contribute nothing."""
+        standard, first = StandardizedMoments.of(seen), 0
+        posterior = self._believed(standard, group, table.schema, estimation)
         varies = ~standard.is_constant | _has_prior(group, table.schema, estimation)
         for matrix in matrices(table, group.columns):
-            here = np.flatnonzero(varies[done : done + matrix.shape[1]])
-            own = done + here
-            x = np.clip((matrix[:, here] - standard.centre[own]) / standard.unit[own], -_FAR, _FAR)
-            of_these = NormalPosterior(*(each[:, own] for each in believed))
+            local = np.flatnonzero(varies[first : first + matrix.shape[1]])
+            selected = first + local
+            x = np.clip(
+                (matrix[:, local] - standard.centre[selected]) / standard.unit[selected], -_MAX_DISTANCE, _MAX_DISTANCE
+            )
+            selected_posterior = NormalPosterior(*(each[:, selected] for each in posterior))
             for k in range(table.n_classes):
-                of_mean, of_variance = log_density_moments(x, k, of_these)
-                mean[:, k] += of_mean
-                variance[:, k] += of_variance
-            done += matrix.shape[1]
+                expected, uncertainty = log_density_moments(x, k, selected_posterior)
+                mean[:, k] += expected
+                variance[:, k] += uncertainty
+            first += matrix.shape[1]
 
     def _believed(
         self, seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> NormalPosterior:
-        """The posterior in the units of the columns, of rows counted as they are."""
-        learnt = _leaning(seen, _DOUBT)
-        if (own := _has_prior(group, schema, estimation)).any():
+        """Posterior in units of the columns, with rows counted by their original weight."""
+        empirical = _default_posterior(seen, _INTERVAL_ALPHA)
+        if (has_prior := _has_prior(group, schema, estimation)).any():
             given = _given_prior(
                 seen, np.ldexp(_normal_priors(seen, group, schema, estimation), power_of_two(seen.exponent))
             )
-            learnt = NormalPosterior(*(np.where(own, a, b) for a, b in zip(given, learnt, strict=True)))
+            empirical = NormalPosterior(*(np.where(has_prior, a, b) for a, b in zip(given, empirical, strict=True)))
         rows = np.ldexp(1.0, min(seen.exponent, 900))
-        return learnt._replace(squares=learnt.squares * rows, degrees=learnt.degrees * rows, kappa=learnt.kappa * rows)
+        return empirical._replace(
+            squares=empirical.squares * rows, degrees=empirical.degrees * rows, kappa=empirical.kappa * rows
+        )
 
     def add_leave_one_out_scores(
         self, seen: Moments, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
-        """In closed form, unless a column has its own prior, the table is sparse or the event has none."""
+        """Add leave-one-out scores, in closed form if there is a rule, no column has its own prior and rows are dense."""
         rule = self.left_out_rule(estimation)
-        named = any(table.schema.columns[j].name in estimation.priors for j in group.columns)
-        if rule is None or named or isinstance(table.values, SparseColumns):
+        has_prior = any(table.schema.columns[j].name in estimation.priors for j in group.columns)
+        if rule is None or has_prior or isinstance(table.values, SparseColumns):
             return super().add_leave_one_out_scores(seen, group, table, estimation, scores)
         return add_left_out_densities(seen, group.columns, table, rule, scores)
 
     def row_update(
         self, seen: Moments, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation
     ) -> NormalRowUpdate | None:
-        """In closed form, as where a row is left out."""
+        """Densities after each change, by the leave-one-out rule; None where it has no closed form."""
         rule, standard = self.left_out_rule(estimation), StandardizedMoments.of(seen)
-        named = any(changes.schema.columns[j].name in estimation.priors for j in group.columns)
-        if rule is None or named or standard.exponent or isinstance(changes.values, SparseColumns):
+        has_prior = any(changes.schema.columns[j].name in estimation.priors for j in group.columns)
+        if rule is None or has_prior or standard.exponent or isinstance(changes.values, SparseColumns):
             return None
         value = np.column_stack([changes.values[j] for j in group.columns])
         return altered_normal(standard, value, changes.label, sign * changes.weight, rule)
 
     def update_inputs(self, table: Table, group: ColumnGroup) -> Ready:
-        """Matrices of numbers."""
+        """Matrices of numeric columns."""
         return list(matrices(table, group.columns))
 
     def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
-        """How the density of a row follows from the moments without it."""
+        """Rule for the density of a row from the moments without it; None if there is no closed form."""
         return LeaveOneOutRule(estimation.estimate, _alpha(estimation), VARIANCE_FLOOR)
 
 
 class SmoothedGaussian(Gaussian):
-    """Normal densities whose variance (divisor n) is raised by `var_smoothing` times the variance of the column itself.
+    """Normal densities whose variance (divisor n) is raised by `var_smoothing` times the variance of the same column.
 
-    scikit-learn raises it by the largest variance of all columns, which drowns columns of small scale; on columns of one
-    scale the two agree.
+    scikit-learn raises it by a fraction of the largest variance of all columns, which swamps columns of small scale. On
+    columns of equal variance the two agree.
     """
 
     name = "smoothed gaussian"
 
     def prior_text(self, estimation: Estimation) -> str | None:
-        """By how much variances are raised."""
+        """Description of the variance smoothing."""
         return f"variances are raised by {estimation.var_smoothing:g} of the column's"
 
     def parameters(
         self, seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Parameters:
-        """The plain moments, the variance raised."""
-        mean, variance, degrees = _plain(seen, 0.0)
+        """Sample mean and smoothed variance."""
+        mean, variance, degrees = _plug_in(seen, 0.0)
         floor = np.maximum(self.raised(seen, estimation), 1e-300)
         return mean, np.where(seen.n > 0, variance + floor, variance), degrees
 
     def raised(self, seen: StandardizedMoments, estimation: Estimation) -> np.ndarray | float:
-        """By how much, in the units of the columns."""
+        """Amount added to the variance, in units of the columns."""
         return estimation.var_smoothing
 
     def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
-        """The variance raised."""
+        """Rule with the smoothed variance."""
         return LeaveOneOutRule("raised", _alpha(estimation), estimation.var_smoothing)
 
 
 class SklearnGaussian(SmoothedGaussian):
-    """Normal densities exactly as scikit-learn has them: the variance raised by a share of the largest one."""
+    """Normal densities exactly as in scikit-learn: variances are raised by a fraction of the largest one."""
 
     name = "sklearn gaussian"
 
     def prior_text(self, estimation: Estimation) -> str | None:
-        """By how much variances are raised."""
+        """Description of the variance smoothing."""
         return f"variances are raised by {estimation.var_smoothing:g} of the largest one of all columns"
 
     def raised(self, seen: StandardizedMoments, estimation: Estimation) -> np.ndarray | float:
-        """A share of the largest variance, in the units of each column."""
+        """`var_smoothing` times the largest variance, in units of each column."""
         with np.errstate(over="ignore"):
             return np.minimum(estimation.var_smoothing * (seen.unit.max(initial=0.0) / seen.unit) ** 2, 1e300)
 
     def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
-        """None: without a row the largest variance is another one."""
+        """None: removing a row may change the largest variance."""
         return None
 
 
-def _plain(seen: StandardizedMoments, floor: float = VARIANCE_FLOOR) -> Parameters:
-    """Mean and variance (divisor n) of each class; a class that knows nothing is like the whole column."""
+def _plug_in(seen: StandardizedMoments, floor: float = VARIANCE_FLOOR) -> Parameters:
+    """Mean and variance (divisor n) of each class; a class without known values gets those of the whole column."""
     mean = np.where(seen.n > 0, seen.distance, 0.0)
     variance = np.where(seen.n > 0, np.maximum(seen.spread, floor), 1.0)
     return mean, variance, np.full(seen.n.shape, np.inf)
@@ -233,52 +242,53 @@ def _alpha(estimation: Estimation) -> float:
 
 
 def _within_classes(seen: StandardizedMoments, alpha: float, estimate: str) -> Parameters:
-    """What is plugged in (map) or predicted (bayes) under the default prior."""
-    one = float(np.ldexp(1.0, -seen.exponent))
-    mean, squares, degrees, kappa = _leaning(seen, alpha)
-    if estimate == "map":  # the joint mode of mean and variance
-        return mean, squares / (2 * (alpha * one) + seen.n + 2 * one), np.full(seen.n.shape, np.inf)
-    return mean, squares / degrees * (1 + one / kappa), degrees
+    """Parameters to plug in (map) or of the predictive (bayes), under the default prior."""
+    row_weight = float(np.ldexp(1.0, -seen.exponent))
+    mean, squares, degrees, kappa = _default_posterior(seen, alpha)
+    if estimate == "map":  # joint mode of mean and variance
+        return mean, squares / (2 * (alpha * row_weight) + seen.n + 2 * row_weight), np.full(seen.n.shape, np.inf)
+    return mean, squares / degrees * (1 + row_weight / kappa), degrees
 
 
-def _leaning(seen: StandardizedMoments, alpha: float) -> NormalPosterior:
-    """The posterior under the default prior, which every column brings along, in the column's own unit.
+def _default_posterior(seen: StandardizedMoments, alpha: float) -> NormalPosterior:
+    """Posterior under the default, empirical prior, in units of the column.
 
-    The variance of a class is inverse χ² with 2α degrees about the pooled variance within classes, to which the column's
-    own variance counts as one row more; its mean has the column's mean as α · within / between rows of its own.
+    The variance of a class has an inverse χ² prior with 2α degrees about the pooled within-class variance, in which the
+    column's own variance counts as one additional row. The prior of its mean is the column's mean with the weight of
+    α · within / between rows.
     """
-    one = float(np.ldexp(1.0, -seen.exponent))
-    alpha, n, total = alpha * one, seen.n, seen.n.sum(axis=0)
+    row_weight = float(np.ldexp(1.0, -seen.exponent))
+    alpha, n, total = alpha * row_weight, seen.n, seen.n.sum(axis=0)
     within_all = (n * seen.spread).sum(axis=0)
-    free = np.maximum(total - one * (n > 0).sum(axis=0), 0.0)
-    within = (within_all + one) / (free + one)  # the variance of the whole column is 1
-    between = np.maximum((n * seen.distance**2).sum(axis=0) / np.maximum(total, one), _LEAST_BETWEEN)
+    residual_degrees = np.maximum(total - row_weight * (n > 0).sum(axis=0), 0.0)
+    within = (within_all + row_weight) / (residual_degrees + row_weight)  # the variance of the whole column is 1
+    between = np.maximum((n * seen.distance**2).sum(axis=0) / np.maximum(total, row_weight), _MIN_BETWEEN)
     kappa = alpha * within / between + n
     squares = 2 * alpha * within + n * seen.spread
-    return NormalPosterior(n / kappa * seen.distance, squares, 2 * alpha + np.maximum(n - one, 0.0), kappa)
+    return NormalPosterior(n / kappa * seen.distance, squares, 2 * alpha + np.maximum(n - row_weight, 0.0), kappa)
 
 
 def _normal_priors(seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
-    """m₀, κ₀, a₀, b₀ of each column in its own unit, 1 where none are given: [4, n_columns]."""
+    """m₀, κ₀, a₀, b₀ of each column in its own units, 1 for columns without a given prior: [4, n_columns]."""
     prior = np.ones((4, len(group.columns)))
     for k, j in enumerate(group.columns):
-        given = estimation.priors.get(schema.columns[j].name)
-        if given is not None:
-            m0, k0, a0, b0 = given
+        own_prior = estimation.priors.get(schema.columns[j].name)
+        if own_prior is not None:
+            m0, k0, a0, b0 = own_prior
             prior[:, k] = (m0 - seen.centre[k]) / seen.unit[k], k0, a0, b0 / seen.unit[k] / seen.unit[k]
     return prior
 
 
 def _posterior(seen: StandardizedMoments, prior: np.ndarray, estimate: str) -> Parameters:
-    """What is plugged in or predicted under a prior that was given."""
+    """Parameters to plug in (map) or of the predictive (bayes), under a given prior."""
     mean, squares, degrees, kappa = _given_prior(seen, prior)
-    if estimate == "map":  # the joint mode of mean and variance
+    if estimate == "map":  # joint mode of mean and variance
         return mean, squares / (degrees + 3), np.full(seen.n.shape, np.inf)
     return mean, squares / degrees * (1 + 1 / kappa), degrees
 
 
 def _given_prior(seen: StandardizedMoments, prior: np.ndarray) -> NormalPosterior:
-    """The posterior of a Normal–Inverse-Gamma prior in the column's own unit (Murphy 2007)."""
+    """Posterior of a Normal–Inverse-Gamma prior in units of the column (Murphy 2007)."""
     m0, k0, a0, b0 = prior
     kappa, a = k0 + seen.n, a0 + seen.n / 2
     mean = (k0 * m0 + seen.n * seen.distance) / kappa

@@ -1,8 +1,7 @@
-"""Normal and Student-t densities of numeric columns.
+"""Normal and Student-t likelihoods, posterior moments of log-densities, and standardised moments.
 
-What is expected of the logarithm of a probability, and its variance, under the posterior of its parameters.
-
-Moments in units near their size, so that squares of large and of small numbers stay within the doubles.
+Means and variances are kept in units of each column's standard deviation, so that squares of very large or small numbers
+neither overflow nor underflow.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from baytree.statistics.moments import Moments
 from baytree.summary.naive_bayes import Normal
 from baytree.uncertainty.intervals import log_amount_moments
 
-_REMEMBERED = 4096  # densities of a model whose constants are kept
+_MAX_CACHED = 4096  # densities; constants of smaller models are cached
 
 
 class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
-    """Normal or Student-t densities of numeric columns; infinite degrees mean normal."""
+    """Normal or Student-t densities of numeric columns; infinite degrees of freedom mean normal."""
 
     mean: np.ndarray  # [n_classes, n_columns]
     scale: np.ndarray  # [n_classes, n_columns], positive
@@ -39,20 +38,20 @@ class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
         check_moments(self.columns, self.mean, self.scale, self.degrees)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the columns are numbers and every class has its densities."""
+        """Raise ValueError unless the columns are numeric and every class has its densities."""
         check_numeric(self.columns, self.mean.shape[0], schema)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds each row's log-density to its scores [n_rows, n_classes]; a missing value adds nothing."""
+        """Add each row's log-density to its scores [n_rows, n_classes]; missing values contribute nothing."""
         constant = log_constants(self.scale, self.degrees)
-        done = 0
+        first = 0
         for matrix in matrices(table, self.columns):
-            part = slice(done, done + matrix.shape[1])
+            part = slice(first, first + matrix.shape[1])
             self._add(matrix, part, constant, scores)
-            done += matrix.shape[1]
+            first += matrix.shape[1]
 
     def effects(self, table: Table) -> list[np.ndarray]:
-        """For each column what it adds to the scores: [n_rows, n_classes] each."""
+        """Contribution of each column to the scores: a list of float64 [n_rows, n_classes]."""
         constant = log_constants(self.scale, self.degrees)
         return [self._effect(table.values[j], k, constant) for k, j in enumerate(self.columns)]
 
@@ -82,45 +81,45 @@ class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
         return ["mean", "scale", "degrees"], np.stack([self.mean[:, k], self.scale[:, k], self.degrees[:, k]])
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """A number of each column for each row of a class."""
+        """Random values of each column for each row, given its class."""
         drawn = []
         for k in range(len(self.columns)):
             degrees = self.degrees[label, k]
             deviate = random.standard_normal(len(label))
-            finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
-            spread = random.chisquare(np.where(finite, degrees, 1.0)) / np.where(finite, degrees, 1.0)
-            deviate = np.where(finite, deviate / np.sqrt(np.maximum(spread, 1e-300)), deviate)
+            finite = degrees < 1e300  # above, a Student t equals the normal to the last bit
+            ratio = random.chisquare(np.where(finite, degrees, 1.0)) / np.where(finite, degrees, 1.0)
+            deviate = np.where(finite, deviate / np.sqrt(np.maximum(ratio, 1e-300)), deviate)
             drawn.append(self.mean[label, k] + self.scale[label, k] * deviate)
         return drawn
 
 
 def check_moments(columns: tuple[int, ...], mean: np.ndarray, *positive: np.ndarray) -> None:
-    """Raises an error unless every class and column has a finite mean and positive other numbers."""
+    """Raise ValueError unless every class and column has a finite mean and the other arrays are positive."""
     for array in (mean, *positive):
         if array.dtype != np.float64 or array.ndim != 2 or array.shape[1] != len(columns):
             raise ValueError("a normal likelihood needs one mean, scale and degree per class and column")
         if array.shape != mean.shape:
             raise ValueError("the arrays of a normal likelihood differ in shape")
     if not (np.isfinite(mean).all() and all((array > 0).all() for array in positive)):
-        raise ValueError("a normal likelihood has finite means, positive scales and positive degrees")
+        raise ValueError("a normal likelihood needs finite means, positive scales and positive degrees")
 
 
 def normals(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schema: Schema) -> list[Normal]:
-    """A record per column: mean and scale in each class."""
+    """One record per column: mean and scale in each class."""
     rows = zip((schema.columns[j] for j in columns), mean.T.tolist(), scale.T.tolist(), strict=True)
     return [Normal(column.name, tuple(means), tuple(scales), column.unit) for column, means, scales in rows]
 
 
 def log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
-    """The logarithm of each density at its centre."""
-    if scale.size > _REMEMBERED:
+    """Logarithm of each density at its centre."""
+    if scale.size > _MAX_CACHED:
         return _log_constants(scale, degrees)
-    return _remembered(scale.tobytes(), degrees.tobytes(), scale.shape)
+    return _cached_log_constants(scale.tobytes(), degrees.tobytes(), scale.shape)
 
 
 @lru_cache(maxsize=64)
-def _remembered(scale: bytes, degrees: bytes, shape: tuple[int, ...]) -> np.ndarray:
-    """The constants of small models, which answer for a row in less time than it takes to work these out."""
+def _cached_log_constants(scale: bytes, degrees: bytes, shape: tuple[int, ...]) -> np.ndarray:
+    """Constants of small models, for which computing them takes longer than predicting a row."""
     constants = _log_constants(*(np.frombuffer(each).reshape(shape) for each in (scale, degrees)))
     constants.flags.writeable = False
     return constants
@@ -128,7 +127,7 @@ def _remembered(scale: bytes, degrees: bytes, shape: tuple[int, ...]) -> np.ndar
 
 def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     normal = -0.5 * np.log(2 * np.pi) - np.log(scale)
-    finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
+    finite = degrees < 1e300  # above, a Student t equals the normal to the last bit
     if not finite.any():
         return normal
     nu = np.where(finite, degrees, 1.0)
@@ -137,19 +136,19 @@ def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 
 
 def log_gamma_ratio(nu: np.ndarray) -> np.ndarray:
-    """log Γ((ν + 1)/2) − log Γ(ν/2), without scipy: predicting must not import it."""
-    distinct, place = np.unique(nu, return_inverse=True)
-    return np.array([_log_gamma_step(value / 2) for value in distinct.tolist()])[place].reshape(np.shape(nu))
+    """log Γ((ν + 1)/2) − log Γ(ν/2), without scipy, which prediction must not import."""
+    distinct, index = np.unique(nu, return_inverse=True)
+    return np.array([_log_gamma_step(value / 2) for value in distinct.tolist()])[index].reshape(np.shape(nu))
 
 
 def _log_gamma_step(x: float) -> float:
-    """log Γ(x + ½) − log Γ(x); for large x by its series, where the difference would cancel."""
+    """log Γ(x + ½) − log Γ(x); for large x its series, because the difference would cancel."""
     if x < 1e4:
         return lgamma(x + 0.5) - lgamma(x)
     return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x) / x / x
 
 
-_FAR = 1e75  # deviations; fourth powers of what lies further away are no doubles
+_MAX_Z = 1e75  # standard deviations; fourth powers of larger distances overflow
 
 
 class NormalPosterior(NamedTuple):
@@ -162,30 +161,30 @@ class NormalPosterior(NamedTuple):
 
 
 def log_share_moments(amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the logarithms of shares under a Dirichlet with these amounts [n_levels, n_classes]: ψ(a) − ψ(A), ψ'(a) − ψ'(A)."""
-    each, whole = log_amount_moments(amount), log_amount_moments(amount.sum(axis=0))
-    return each[0] - whole[0], each[1] - whole[1]
+    """Mean ψ(a) − ψ(A) and variance ψ'(a) − ψ'(A) of log-probabilities under a Dirichlet(amount): [n_levels, n_classes]."""
+    levels, total = log_amount_moments(amount), log_amount_moments(amount.sum(axis=0))
+    return levels[0] - total[0], levels[1] - total[1]
 
 
 def log_density_moments(x: np.ndarray, k: int, seen: NormalPosterior) -> tuple[np.ndarray, np.ndarray]:
-    """Of the log-density of values [n_rows, n_columns] in class k, summed over columns; what is missing adds nothing.
+    """Mean and variance [n_rows] of the log-density of rows [n_rows, n_columns] in class k, summed over columns.
 
-    With z = (x − m) / s and u ~ χ²(ν) / ν it is ½ log u − ½ (z √u + ε / √κ)² and a constant: its mean and variance follow
-    from E log u = ψ(ν/2) − log(ν/2), Var log u = ψ'(ν/2), Var u = Cov(log u, u) = 2/ν. [n_rows] each
+    With z = (x − m) / s and u ~ χ²(ν) / ν it is ½ log u − ½ (z √u + ε / √κ)² + constant. Mean and variance follow from
+    E log u = ψ(ν/2) − log(ν/2), Var log u = ψ'(ν/2), Var u = Cov(log u, u) = 2/ν. Missing values contribute nothing.
     """
     from scipy.special import polygamma
 
     nu, kappa = seen.degrees[k], seen.kappa[k]
-    spread = seen.squares[k] / nu
-    z2 = np.square(np.clip((x - seen.mean[k]) / np.sqrt(spread), -_FAR, _FAR))
-    mean = -0.5 * (np.log(spread) + _log_less_digamma(nu / 2)) - 0.5 * (z2 + 1 / kappa)
-    of_square = z2**2 / (2 * nu) + z2 / kappa + 0.5 / kappa**2
-    variance = polygamma(1, nu / 2) / 4 + of_square - z2 / nu
+    scale2 = seen.squares[k] / nu
+    z2 = np.square(np.clip((x - seen.mean[k]) / np.sqrt(scale2), -_MAX_Z, _MAX_Z))
+    mean = -0.5 * (np.log(scale2) + _log_less_digamma(nu / 2)) - 0.5 * (z2 + 1 / kappa)
+    square_variance = z2**2 / (2 * nu) + z2 / kappa + 0.5 / kappa**2
+    variance = polygamma(1, nu / 2) / 4 + square_variance - z2 / nu
     return np.nansum(mean, axis=1), np.nansum(variance, axis=1)
 
 
 def _log_less_digamma(x: np.ndarray) -> np.ndarray:
-    """log x − ψ(x); for large x by its series, where the difference would cancel."""
+    """log x − ψ(x); for large x its series, because the difference would cancel."""
     from scipy.special import digamma
 
     return np.where(x < 1e6, np.log(x) - digamma(np.minimum(x, 1e6)), 0.5 / x)
@@ -195,11 +194,11 @@ SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 class StandardizedMoments(NamedTuple):
-    """The moments of columns in their own units: the mean and the standard deviation over all classes."""
+    """Moments in units of each column: distance from the mean, in standard deviations over all classes."""
 
-    n: np.ndarray  # [n_classes, n_columns], times 2^−exponent
-    distance: np.ndarray  # [n_classes, n_columns]: of the mean from the centre
-    spread: np.ndarray  # [n_classes, n_columns]: the variance, divisor n
+    n: np.ndarray  # [n_classes, n_columns], weight times 2^−exponent
+    distance: np.ndarray  # [n_classes, n_columns], class mean minus centre
+    spread: np.ndarray  # [n_classes, n_columns], variance with divisor n
     centre: np.ndarray  # [n_columns]
     unit: np.ndarray  # [n_columns]
     exponent: int
@@ -207,7 +206,7 @@ class StandardizedMoments(NamedTuple):
 
     @classmethod
     def of(cls, seen: Moments) -> StandardizedMoments:
-        """In the units of the columns; a constant column has something small beside it as its unit."""
+        """Standardise moments; the unit of a constant column is a tiny fraction of its value."""
         centre, deviation = np.nan_to_num(seen.mean_of_all()), seen.deviation_of_all()
         unit = _units(centre, np.nan_to_num(deviation))
         n, exponent = bounded(seen.weight)
@@ -218,20 +217,20 @@ class StandardizedMoments(NamedTuple):
 
 
 def power_of_two(exponent: int) -> np.ndarray:
-    """m₀ is a place, not a weight: it stays where weights are scaled."""
+    """Exponents of two for (m₀, κ₀, a₀, b₀): the last three scale with the weights, the location m₀ does not."""
     return np.array([[0], [-exponent], [-exponent], [-exponent]])
 
 
 def _units(centre: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """The standard deviation of each column over all classes; for a constant column something small beside it."""
+    """Standard deviation of each column over all classes; for a constant column a tiny fraction of its value."""
     return np.maximum(np.where(deviation > 0, deviation, np.abs(centre) * 2.0**-40), SMALLEST)
 
 
 def in_units(mean: np.ndarray, centre: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """How far means lie from a centre, in units of their column; 0 where there is no mean."""
+    """Distance of means from a centre in units of their column; 0 where there is no mean."""
     with np.errstate(over="ignore", invalid="ignore"):
         distance = (mean - centre) / unit
         if np.isfinite(distance).all():
             return distance
-        halved = 2 * ((mean / 2 - centre / 2) / unit)  # the distance of two doubles may be none itself
+        halved = 2 * ((mean / 2 - centre / 2) / unit)  # the difference of two doubles may overflow
     return np.nan_to_num(np.where(np.isfinite(distance), distance, halved))

@@ -1,10 +1,11 @@
-"""The event models by name: a class of its own and a line here are all that one needs.
+"""Registry of event models by name, and the conventions of other programs.
 
-The conventions of other programs by name: which events they use, and how they smooth.
+A new event needs a class and one entry here.
 
-`e1071` (R): standard deviations with divisor n − 1, Laplace's α for levels only, class shares as they are, and 0.001 for
-whatever comes out as 0. `weka`: numbers rounded to the column's precision, probabilities of intervals, Laplace's rule for
-levels and classes. `sklearn`: variances raised by 1e-9 of the largest one, α of at least 1e-10, class shares as they are.
+Conventions: `e1071` (R) uses standard deviations with divisor n − 1, Laplace's α for levels only, unsmoothed class
+proportions, and 0.001 in place of 0. `weka` rounds numbers to the column's precision, uses probabilities of intervals and
+Laplace's rule for levels and classes. `sklearn` raises variances by 1e-9 of the largest one, uses α of at least 1e-10 and
+unsmoothed class proportions.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from baytree.naive_bayes.events.text import (
 )
 from baytree.naive_bayes.events.weka import WekaGaussian, WekaKernel
 
-OFFERED: tuple[type[EventModel], ...] = (  # what a user may name
+OFFERED: tuple[type[EventModel], ...] = (  # events that a user may name
     Gaussian,
     Kernel,
     Discretized,
@@ -44,7 +45,7 @@ OFFERED: tuple[type[EventModel], ...] = (  # what a user may name
     Complement,
 )
 
-VARIANTS: tuple[type[EventModel], ...] = (  # their stand-ins for text, and those of other programs
+VARIANTS: tuple[type[EventModel], ...] = (  # variants for text and of other programs
     Multinomial,
     DirichletMultinomialDocuments,
     DocumentMultinomial,
@@ -62,39 +63,39 @@ EVENTS: dict[str, EventModel[Any]] = {event.name: event() for event in (*OFFERED
 
 KINDS = {
     event.name: (*event.kinds, *event.substitute_events) for event in OFFERED
-}  # the kinds of column each is offered for
+}  # kinds of column for which each is available
 
-NUMERIC = tuple(event.name for event in OFFERED if event.is_density)  # what `numeric` may say
+NUMERIC = tuple(event.name for event in OFFERED if event.is_density)  # values of the parameter `numeric`
 
 if TYPE_CHECKING:
     from baytree.naive_bayes.events.base import EventStatistic as Statistic
     from baytree.naive_bayes.events.base import Likelihood
-else:  # files are read by the types that the events keep and give
+else:  # model files are decoded by the types that the events declare
     Statistic = reduce(or_, (kind for event in EVENTS.values() for kind in event.statistics))
     Likelihood = reduce(or_, (kind for event in EVENTS.values() for kind in event.likelihoods))
 
 
 def default_event(column: Column, numeric: str) -> str:
-    """The event of a column that names none."""
+    """Default event of a column."""
     return numeric if column.kind is Kind.NUMERIC else "multinomial" if column.kind is Kind.TEXT else "categorical"
 
 
 def grouped(events: Sequence[str]) -> tuple[ColumnGroup, ...]:
-    """The columns by the event of each, in order; the columns of some events are looked at together."""
+    """Column groups in the order of the columns; joint events get one group for all their columns."""
     if len(set(events)) == 1 and EVENTS[events[0]].is_joint:
         return (ColumnGroup(events[0], tuple(range(len(events)))),)
-    together: dict[str, list[int]] = {}
-    alone = []
+    joint: dict[str, list[int]] = {}
+    single = []
     for j, event in enumerate(events):
         if EVENTS[event].is_joint:
-            together.setdefault(event, []).append(j)
+            joint.setdefault(event, []).append(j)
         else:
-            alone.append(ColumnGroup(event, (j,)))
-    return (*(ColumnGroup(event, tuple(columns)) for event, columns in together.items()), *alone)
+            single.append(ColumnGroup(event, (j,)))
+    return (*(ColumnGroup(event, tuple(columns)) for event, columns in joint.items()), *single)
 
 
 def event_of(column: Column, name: str, conventions: Mapping[str, str]) -> str:
-    """The event model by its full name: as a user calls it, for a column of this kind, under another program's rules."""
+    """Full name of the event for a user's name, a column's kind, and a convention; raises ValueError if they do not fit."""
     if name not in KINDS:
         raise ValueError(f"column {column.name!r}: no event {name!r}; the events are {', '.join(KINDS)}")
     if column.kind not in KINDS[name]:
@@ -108,17 +109,17 @@ def event_of(column: Column, name: str, conventions: Mapping[str, str]) -> str:
 
 
 class ProgramConvention(msgspec.Struct, frozen=True):
-    """How a program differs: the events it has in place of ours, and its pseudo-counts."""
+    """Convention of another program: events that replace the defaults, and its pseudo-counts."""
 
     events: Mapping[str, str] = {}
-    class_alpha: float | None = None  # None: as for the columns
+    class_alpha: float | None = None  # None: same as for the columns
     least_alpha: float = 0.0
 
 
-_PLUGGED_IN = {"multinomial": "plugin multinomial"}
+_PLUG_IN = {"multinomial": "plugin multinomial"}
 
 CONVENTIONS = {
-    "e1071": ProgramConvention({"gaussian": "e1071 gaussian", "categorical": "e1071 categorical", **_PLUGGED_IN}, 0.0),
-    "weka": ProgramConvention({"gaussian": "weka gaussian", "kernel": "weka kernel", **_PLUGGED_IN}, 1.0),
-    "sklearn": ProgramConvention({"gaussian": "sklearn gaussian", **_PLUGGED_IN}, 0.0, 1e-10),
+    "e1071": ProgramConvention({"gaussian": "e1071 gaussian", "categorical": "e1071 categorical", **_PLUG_IN}, 0.0),
+    "weka": ProgramConvention({"gaussian": "weka gaussian", "kernel": "weka kernel", **_PLUG_IN}, 1.0),
+    "sklearn": ProgramConvention({"gaussian": "sklearn gaussian", **_PLUG_IN}, 0.0, 1e-10),
 }

@@ -1,11 +1,8 @@
-"""Likelihoods of a statistic with one row more or less, of many such rows at once: no statistic is added up or derived.
+"""Closed-form likelihoods with one row more or less, without recomputing the statistic.
 
-A row changes the moments of its class, and of its column over all classes, by amounts in closed form.
-
-Leave-one-out of normal columns in closed form, from the moments alone.
-
-Taking x away moves the mean of its class by (x − m)/(n − 1) and its sum of squares by (x − m)² n/(n − 1), and the same for
-the column as a whole and for what varies within its classes.
+Adding x with weight w changes the weight, mean and sum of squares of its class, and of the column over all classes; removing
+it (w = −1) moves the mean by (m − x)/(n − 1) and the sum of squares by −(x − m)² n/(n − 1). `NormalRowUpdate` and
+`LevelRowUpdate` are the likelihoods after each of many changes, `add_left_out_densities` computes leave-one-out densities.
 """
 
 from __future__ import annotations
@@ -24,31 +21,33 @@ from baytree.naive_bayes.events.normal import StandardizedMoments, in_units, log
 from baytree.statistics.exact_sum import bounded
 from baytree.statistics.moments import Moments
 
-_GONE = 1e-9  # of a column's sum of squares or of a class's weight: what is left is rounding
+_ROUNDING = 1e-9  # fraction of a sum of squares or weight below which the remainder is rounding error
 
-_LEAST_BETWEEN = 1e-12
+_MIN_BETWEEN = 1e-12
 
-Densities = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # mean, scale, degrees, height [n_classes, n_columns]
+Densities = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # mean, scale, degrees, log-height, each [n_classes, n_columns]
 
 
 class NormalRowUpdate(NamedTuple):
-    """Normal or Student densities after each change."""
+    """Normal or Student-t densities after each change."""
 
     densities: Densities  # [n_changes, n_classes, n_columns] each
     is_hard: np.ndarray
 
     def add_scores(self, change: int, rows: Ready, scores: np.ndarray) -> None:
-        """Adds the log-density of the columns of each matrix."""
-        done = 0
+        """Add the log-density of the columns of each matrix."""
+        first = 0
         for matrix in rows:
-            here = slice(done, done + matrix.shape[1])
-            mean, scale, degrees, height = (np.ascontiguousarray(each[change][:, here]) for each in self.densities)
+            part = slice(first, first + matrix.shape[1])
+            mean, scale, degrees, height = (np.ascontiguousarray(each[change][:, part]) for each in self.densities)
             _core.add_density_scores(matrix, mean, scale, degrees, height, scores)
-            done += matrix.shape[1]
+            first += matrix.shape[1]
 
 
 class LevelRowUpdate(NamedTuple):
-    """The log-probability of each level after each change: of the class that changed, and of all others as before."""
+    """Log-probability of each level after each change: new for the class that changed, as before for the others."""
 
     before: np.ndarray  # [n_levels, n_classes]
     after: np.ndarray  # [n_changes, n_levels]
@@ -56,7 +55,7 @@ class LevelRowUpdate(NamedTuple):
     is_hard: np.ndarray
 
     def add_scores(self, change: int, rows: Ready, scores: np.ndarray) -> None:
-        """Adds the log-probability of each row's level."""
+        """Add the log-probability of each row's level."""
         table = self.before.copy()
         table[:, self.label[change]] = self.after[change]
         _core.add_level_scores(rows[0], table, scores)
@@ -65,59 +64,61 @@ class LevelRowUpdate(NamedTuple):
 def altered_normal(
     whole: StandardizedMoments, value: np.ndarray, label: np.ndarray, weight: np.ndarray, rule: LeaveOneOutRule
 ) -> NormalRowUpdate:
-    """The densities after a row [n_changes, n_columns] of a class was added, or with a negative weight taken away."""
-    at, known = np.arange(len(label)), ~np.isnan(value)
+    """Densities after each row [n_changes, n_columns] is added, or removed if its weight is negative."""
+    index, known = np.arange(len(label)), ~np.isnan(value)
     x = np.where(known, (value - whole.centre) / whole.unit, 0.0)
     w = np.where(known, weight[:, None], 0.0)
     n, mean, squares = (
         np.repeat(each[None], len(label), axis=0) for each in (whole.n, whole.distance, whole.n * whole.spread)
     )
     total, all_squares = whole.n.sum(axis=0), whole.n.sum(axis=0) * ~whole.is_constant
-    n[at, label], mean[at, label], squares[at, label] = _moved(n[at, label], mean[at, label], squares[at, label], x, w)
-    total, centre, around = _moved(total, np.zeros_like(x), all_squares, x, w)
-    is_hard = (around <= _GONE * all_squares) & (all_squares > 0)
-    unit = np.sqrt(np.where(around > 0, around / np.maximum(total, 1e-300), 1.0))
-    found = _parameters(n, (mean - centre[:, None]) / unit[:, None], squares / unit[:, None] ** 2, total, rule)
-    constant = np.broadcast_to((around <= 0)[:, None], n.shape)  # tells nothing
-    mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), found, strict=True))
-    place = whole.centre + whole.unit * (centre[:, None] + unit[:, None] * mean)
+    n[index, label], mean[index, label], squares[index, label] = _updated_moments(
+        n[index, label], mean[index, label], squares[index, label], x, w
+    )
+    total, centre, total_squares = _updated_moments(total, np.zeros_like(x), all_squares, x, w)
+    is_hard = (total_squares <= _ROUNDING * all_squares) & (all_squares > 0)
+    unit = np.sqrt(np.where(total_squares > 0, total_squares / np.maximum(total, 1e-300), 1.0))
+    parameters = _parameters(n, (mean - centre[:, None]) / unit[:, None], squares / unit[:, None] ** 2, total, rule)
+    constant = np.broadcast_to((total_squares <= 0)[:, None], n.shape)  # uninformative
+    mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
+    location = whole.centre + whole.unit * (centre[:, None] + unit[:, None] * mean)
     scale = np.maximum(whole.unit * unit[:, None] * np.sqrt(variance), 1e-320)
-    densities = place, scale, np.ascontiguousarray(degrees), _heights(scale, degrees)
+    densities = location, scale, np.ascontiguousarray(degrees), _heights(scale, degrees)
     return NormalRowUpdate(densities, is_hard.any(axis=1))
 
 
-def _moved(
+def _updated_moments(
     n: np.ndarray, mean: np.ndarray, squares: np.ndarray, x: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weight, mean and sum of squares once x was added with weight w."""
+    """Weight, mean and sum of squares after adding x with weight w."""
     after = n + w
-    after = np.where(after <= _GONE * n, 0.0, after)
-    share = np.divide(w, after, out=np.zeros_like(after), where=after > 0)
-    apart = x - mean
-    left = np.where(after > 0, np.maximum(squares + n * share * apart**2, 0.0), 0.0)
-    return after, mean + share * apart, np.broadcast_to(left, after.shape)
+    after = np.where(after <= _ROUNDING * n, 0.0, after)
+    fraction = np.divide(w, after, out=np.zeros_like(after), where=after > 0)
+    deviation = x - mean
+    squares_after = np.where(after > 0, np.maximum(squares + n * fraction * deviation**2, 0.0), 0.0)
+    return after, mean + fraction * deviation, np.broadcast_to(squares_after, after.shape)
 
 
 def _parameters(
     n: np.ndarray, distance: np.ndarray, squares: np.ndarray, total: np.ndarray, rule: LeaveOneOutRule
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, variance and degrees of each class in units of the column, as `Gaussian` has them. [n_changes, n_classes, p]"""
-    is_seen = n > 0
-    plain = np.divide(squares, n, out=np.ones_like(n), where=is_seen)
-    place, never = np.where(is_seen, distance, 0.0), np.full(n.shape, np.inf)
+    """Mean, variance and degrees of freedom in units of the column, as in `Gaussian`: [n_changes, n_classes, n_columns]."""
+    is_observed = n > 0
+    variance = np.divide(squares, n, out=np.ones_like(n), where=is_observed)
+    mean, infinite = np.where(is_observed, distance, 0.0), np.full(n.shape, np.inf)
     if rule.estimate == "mle":
-        return place, np.where(is_seen, np.maximum(plain, rule.floor), 1.0), never
+        return mean, np.where(is_observed, np.maximum(variance, rule.floor), 1.0), infinite
     if rule.estimate == "raised":
-        return place, np.where(is_seen, plain + np.maximum(rule.floor, 1e-300), 1.0), never
-    free = np.maximum(total - is_seen.sum(axis=1), 0.0)
-    within = ((squares.sum(axis=1) + 1) / (free + 1))[:, None]
-    between = np.maximum((n * place**2).sum(axis=1) / np.maximum(total, 1.0), _LEAST_BETWEEN)[:, None]
+        return mean, np.where(is_observed, variance + np.maximum(rule.floor, 1e-300), 1.0), infinite
+    residual_degrees = np.maximum(total - is_observed.sum(axis=1), 0.0)
+    within = ((squares.sum(axis=1) + 1) / (residual_degrees + 1))[:, None]
+    between = np.maximum((n * mean**2).sum(axis=1) / np.maximum(total, 1.0), _MIN_BETWEEN)[:, None]
     kappa = rule.alpha * within / between + n
-    spread = 2 * rule.alpha * within + squares
+    sum_of_squares = 2 * rule.alpha * within + squares
     if rule.estimate == "map":
-        return n / kappa * place, spread / (2 * rule.alpha + n + 2), never
+        return n / kappa * mean, sum_of_squares / (2 * rule.alpha + n + 2), infinite
     degrees = 2 * rule.alpha + np.maximum(n - 1, 0.0)
-    return n / kappa * place, spread / degrees * (1 + 1 / kappa), degrees
+    return n / kappa * mean, sum_of_squares / degrees * (1 + 1 / kappa), degrees
 
 
 def _heights(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
@@ -126,38 +127,38 @@ def _heights(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 
 
 class LeaveOneOutRule(NamedTuple):
-    """How a density follows from the moments of the other rows."""
+    """How the density of a row follows from the moments of the other rows."""
 
-    estimate: str  # mle, map, bayes, or raised: the variance by a share of the column's
+    estimate: str  # mle, map, bayes, or raised (smoothed variance)
     alpha: float
-    floor: float  # of the variance, or the share that is added to it
+    floor: float  # minimum variance, or the fraction added to it
 
 
 def add_left_out_densities(
     seen: Moments, columns: tuple[int, ...], table: Table, rule: LeaveOneOutRule, scores: np.ndarray
 ) -> None:
-    """Adds the log-density of each row by the moments of all others to its scores."""
+    """Add the log-density of each row, by the moments of all other rows, to its scores."""
     pooled = seen.pooled()
     centre, unit = np.nan_to_num(pooled.mean()[0]), np.nan_to_num(pooled.deviation()[0])
     n, exponent = bounded(seen.weight)
-    varies = unit > 0  # a constant column adds nothing, as in `derive`
-    columns = tuple(column for column, is_told in zip(columns, varies.tolist(), strict=True) if is_told)
+    varies = unit > 0  # constant columns contribute nothing, as in `derive`
+    columns = tuple(column for column, is_used in zip(columns, varies.tolist(), strict=True) if is_used)
     n, centre, unit = n[:, varies], centre[varies], unit[varies]
     with np.errstate(over="ignore", invalid="ignore"):
         mean = in_units(seen.mean()[:, varies], centre, unit)
         squares = n * np.nan_to_num(seen.deviation()[:, varies] / unit) ** 2
     weight = np.empty(0) if table.is_unweighted else np.ldexp(table.weight, -exponent)
     cells = n, mean, squares, centre, unit
-    setting = rule.estimate, float(np.ldexp(rule.alpha, -exponent)), rule.floor, float(np.ldexp(1.0, -exponent))
+    settings = rule.estimate, float(np.ldexp(rule.alpha, -exponent)), rule.floor, float(np.ldexp(1.0, -exponent))
 
     def add(part: Table, first: int, last: int) -> None:
-        done = 0
+        offset = 0
         for matrix in matrices(part, columns):
-            here = slice(done, done + matrix.shape[1])
+            block = slice(offset, offset + matrix.shape[1])
             rows = matrix, np.ascontiguousarray(part.label), weight[first:last]
-            counts, means, spreads, middle, units = (np.ascontiguousarray(a[..., here]) for a in cells)
-            _core.add_left_out_scores(*rows, counts, means, spreads, middle, units, *setting, scores[first:last])
-            done += matrix.shape[1]
+            counts, means, spreads, middle, units = (np.ascontiguousarray(a[..., block]) for a in cells)
+            _core.add_left_out_scores(*rows, counts, means, spreads, middle, units, *settings, scores[first:last])
+            offset += matrix.shape[1]
 
     with locate_infinite(table):
         by_rows(table, add)

@@ -1,4 +1,7 @@
-"""Events of text columns: a document is a sequence of words, or the set of words that it holds."""
+"""Events of text columns: a document is a sequence of words (multinomial, complement) or a set of words (Bernoulli).
+
+The statistics are in `statistics.text`, the likelihoods in `text_likelihoods`.
+"""
 
 from __future__ import annotations
 
@@ -26,25 +29,25 @@ from baytree.statistics.text import DocumentBags, WordCounts
 
 
 class TextEvent(EventModel[WordCounts | DocumentBags]):
-    """What the events of text columns share."""
+    """Base class of the events of text columns."""
 
     kinds = (Kind.TEXT,)
     can_subtract = False
     statistics = (WordCounts, DocumentBags)
     likelihoods = (DocumentLikelihood,)
-    weighs_words: ClassVar[bool] = True  # tf-idf changes what the event sees
+    weighs_words: ClassVar[bool] = True  # whether tf-idf weights apply
 
     def read_prior(self, given: PriorsLike, column: Column) -> PriorsLike:
-        """Pseudo-counts of its words."""
+        """Pseudo-counts of the words."""
         return read_pseudo_counts(given, column.name)
 
     def observe(self, table: Table, group: ColumnGroup) -> WordCounts | DocumentBags:
-        """Words and documents of each class."""
+        """Word and document counts of each class, or the documents themselves if they are scaled to length 1."""
         (column,) = group.columns
         return (DocumentBags if self._keeps_documents(table.schema.columns[column]) else WordCounts).of(table, column)
 
     def check_shape(self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema) -> None:
-        """A cell for each word and class."""
+        """Check that there is a cell for each word and class."""
         seen.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
 
     def _kept(self, columns: list[Column]) -> tuple[type, ...]:
@@ -55,23 +58,23 @@ class TextEvent(EventModel[WordCounts | DocumentBags]):
 
 
 class DocumentMultinomial(TextEvent):
-    """Documents as sequences of words, with plugged-in shares (N_w + α) / (N + αV)."""
+    """Documents as sequences of words, with estimated probabilities (N_w + α) / (N + αV)."""
 
     name = "text plugin multinomial"
 
     def estimate(
         self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Likelihood:
-        """The log-share of each word that is within the limits."""
-        words = _weighed(seen, group, schema, estimation)
+        """Log-probability of each word within the frequency limits."""
+        words = _weighted_words(seen, group, schema, estimation)
         present = np.zeros_like(words.total)
-        kept = words.scale > 0
-        present[kept] = log_proportions(words.total[kept], words.alpha[kept])
+        in_use = words.scale > 0
+        present[in_use] = log_proportions(words.total[in_use], words.alpha[in_use])
         return _likelihood(group, "count", words, present)
 
 
 class DirichletMultinomialDocuments(DocumentMultinomial):
-    """Documents as sequences of words; by Bayes the exact Dirichlet–multinomial predictive."""
+    """Documents as sequences of words; for 'bayes' the exact Dirichlet–multinomial predictive."""
 
     name = "text multinomial"
     likelihoods = (DocumentLikelihood, DirichletMultinomialText)
@@ -79,10 +82,10 @@ class DirichletMultinomialDocuments(DocumentMultinomial):
     def estimate(
         self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Likelihood:
-        """An urn for each class, or plugged-in shares by mle and map."""
+        """Concentrations of each class, or estimated probabilities for 'mle' and 'map'."""
         if estimation.estimate != "bayes":
             return super().estimate(seen, group, schema, estimation)
-        words = _weighed(seen, group, schema, estimation)
+        words = _weighted_words(seen, group, schema, estimation)
         concentration = np.where(words.scale[:, None] > 0, words.total + words.alpha[:, None], 0.0)
         if not len(concentration):
             return super().estimate(seen, group, schema, estimation)
@@ -92,23 +95,23 @@ class DirichletMultinomialDocuments(DocumentMultinomial):
 
 
 class DocumentComplement(TextEvent):
-    """Words weighed by how rare they are in all other classes."""
+    """Complement naive Bayes: words weighted by how rare they are in all other classes."""
 
     name = "text complement"
 
     def estimate(
         self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> DocumentLikelihood:
-        """The weight of each word that is within the limits."""
-        words = _weighed(seen, group, schema, estimation)
+        """Weight of each word within the frequency limits."""
+        words = _weighted_words(seen, group, schema, estimation)
         present = np.zeros_like(words.total)
-        kept = words.scale > 0
-        present[kept] = complement_weights(words.total[kept], words.alpha[kept], estimation.is_normalised)
+        in_use = words.scale > 0
+        present[in_use] = complement_weights(words.total[in_use], words.alpha[in_use], estimation.is_normalised)
         return _likelihood(group, "amount", words, present)
 
 
 class DocumentBernoulli(TextEvent):
-    """Documents as sets of words: the words that are not there count too; (documents + α) / (n + 2α)."""
+    """Documents as sets of words, in which absent words count too: (documents + α) / (n + 2α)."""
 
     name = "text bernoulli"
     weighs_words = False
@@ -116,23 +119,23 @@ class DocumentBernoulli(TextEvent):
     def estimate(
         self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> DocumentLikelihood:
-        """The log-probability that each word is there, and that it is not."""
+        """Log-probability that each word is present, and that it is absent."""
         column = schema.columns[group.columns[0]]
         words = seen.words
         scale = words.scale(column.levels, column.text or Text()) > 0
         added = pseudo_counts(estimation, column.name, column.levels)[:, None]
-        holding, whole = words.documents.rounded(), words.weight.rounded()
-        total = whole + 2 * added
+        containing, n_documents = words.documents.rounded(), words.weight.rounded()
+        total = n_documents + 2 * added
         with np.errstate(divide="ignore", invalid="ignore"):
-            present = np.log(np.where(total > 0, (holding + added) / total, 0.5))
-            absent = np.log(np.where(total > 0, (whole - holding + added) / total, 0.5))
-        kept = scale[:, None]
-        tables = np.where(kept, absent, 0.0), np.where(kept, present, 0.0)
+            present = np.log(np.where(total > 0, (containing + added) / total, 0.5))
+            absent = np.log(np.where(total > 0, (n_documents - containing + added) / total, 0.5))
+        in_use = scale[:, None]
+        tables = np.where(in_use, absent, 0.0), np.where(in_use, present, 0.0)
         return DocumentLikelihood(group.columns[0], "binary", scale.astype(np.float64), *tables, _lengths(words))
 
 
 def _likelihood(
-    group: ColumnGroup, rule: Literal["count", "amount"], words: _Weighed, present: np.ndarray
+    group: ColumnGroup, rule: Literal["count", "amount"], words: _WeightedWords, present: np.ndarray
 ) -> DocumentLikelihood:
     return DocumentLikelihood(
         group.columns[0], rule, words.scale, np.zeros_like(present), present, words.length, words.is_unit
@@ -140,26 +143,28 @@ def _likelihood(
 
 
 def _is_unit(column: Column) -> bool:
-    """Whether the documents of a column are brought to length 1."""
+    """Whether the documents of a column are scaled to length 1."""
     options = column.text or Text()
     return options.tfidf and options.norm is not None
 
 
-class _Weighed(msgspec.Struct, frozen=True):
-    """The words of a column as its options weigh them."""
+class _WeightedWords(msgspec.Struct, frozen=True):
+    """Words of a column with the weights that its options specify."""
 
     scale: np.ndarray  # [n_words]
     total: np.ndarray  # [n_words, n_classes], scaled
     alpha: np.ndarray  # [n_words]: pseudo-counts
-    length: np.ndarray  # [n_classes]: the mean number of words of a document
+    length: np.ndarray  # [n_classes]: mean number of words per document
     is_unit: bool
 
 
-def _weighed(seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation) -> _Weighed:
+def _weighted_words(
+    seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+) -> _WeightedWords:
     column = schema.columns[group.columns[0]]
     scale = seen.words.scale(column.levels, column.text or Text())
     alpha = pseudo_counts(estimation, column.name, column.levels)
-    return _Weighed(scale, seen.totals(scale), alpha, _lengths(seen.words), _is_unit(column))
+    return _WeightedWords(scale, seen.totals(scale), alpha, _lengths(seen.words), _is_unit(column))
 
 
 def _lengths(seen: WordCounts) -> np.ndarray:

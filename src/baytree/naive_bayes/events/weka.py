@@ -1,7 +1,7 @@
-"""Numbers as Weka's NaiveBayes takes them: rounded to the column's precision, probabilities of intervals, a floor.
+"""Event models that reproduce Weka's NaiveBayes: rounding to a precision, probabilities of intervals, a floor of 1e-75.
 
-The precision is the mean gap between the distinct values of the column, 0.01 where there is only one; values are rounded
-to multiples of it, half to even, in learning and in predicting.
+The precision is the mean difference of neighbouring distinct values of the column, 0.01 if there is only one. Values are
+rounded to multiples of it, half to even, in training and prediction. Reference: John and Langley (1995).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from baytree.summary.naive_bayes import KernelDensity, Normal
 
 
 class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
-    """The normal probability of one interval of precision around each rounded value, at least 1e-75."""
+    """Normal probability of the interval of width `precision` around each rounded value, at least 1e-75."""
 
     precision: float
     mean: np.ndarray  # [n_classes, 1]
@@ -47,40 +47,40 @@ class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
         _check_precision(self.precision)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the column is numeric and the classes as many."""
+        """Raise ValueError unless the column is numeric and the number of classes matches."""
         check_numeric(self.columns, len(self.mean), schema)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
+        """Add the logarithm of each row's factor to its scores; missing values contribute nothing."""
         values = rounded(table.values[self.column], self.precision)
         _core.add_interval_scores(values, self.precision, self.mean.ravel(), self.scale.ravel(), scores)
 
     def formula(self, steps: FormulaBuilder) -> Effects:
-        """log max(1e-75, Φ((r + p/2 − m)/s) − Φ((r − p/2 − m)/s)) of the value r, rounded to the precision p."""
+        """log max(1e-75, Φ((r + p/2 − m)/s) − Φ((r − p/2 − m)/s)) for the value r, rounded to the precision p."""
         j, half, mean, scale = self.column, self.precision / 2, self.mean[:, 0], self.scale[:, 0]
-        value = _rounded_in_steps(j, self.precision, steps)
+        value = _rounded_expression(j, self.precision, steps)
         ends = [Quotient(Sum((value, constant(end), constant(-mean))), constant(scale)) for end in (half, -half)]
         below, above = map(_lower_tail, ends)
-        share = Sum((below, Product((constant(-1.0), above))))
-        return [(j, where_known(j, Apply("log", Greatest((share, constant(1e-75)))), len(mean)))]
+        probability = Sum((below, Product((constant(-1.0), above))))
+        return [(j, where_known(j, Apply("log", Greatest((probability, constant(1e-75)))), len(mean)))]
 
     def summary(self, schema: Schema) -> list[Normal]:
-        """Mean and deviation of each column in each class."""
+        """Mean and standard deviation of each column in each class."""
         return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
-        """Mean, deviation and precision in each class."""
+        """Mean, standard deviation and precision in each class."""
         precision = np.full(len(self.mean), self.precision)
         return ["mean", "scale", "precision"], np.stack([self.mean[:, 0], self.scale[:, 0], precision])
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """A number for each row of a class, rounded to the precision."""
+        """Random value for each row, given its class, rounded to the precision."""
         drawn = self.mean[label, 0] + self.scale[label, 0] * random.standard_normal(len(label))
         return [rounded(drawn, self.precision)]
 
 
 class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):
-    """The share of the kernels' probability in one interval of precision, added up until little can follow."""
+    """Kernel probability of one interval of precision. Terms are added until the rest is negligible, as in Weka."""
 
     precision: float
     kernels: KernelSet
@@ -89,37 +89,37 @@ class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):
         _check_precision(self.precision)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless the column is numeric and the classes as many."""
+        """Raise ValueError unless the column is numeric and the number of classes matches."""
         check_numeric(self.columns, self.kernels.n_classes, schema)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
-        """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
+        """Add the logarithm of each row's factor to its scores; missing values contribute nothing."""
         values = rounded(table.values[self.column], self.precision)
         for first in range(0, len(values), self.kernels.rows_at_once):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_interval_kernel_scores(values[part], self.precision, *self.kernels.arrays, scores[part])
 
     def formula(self, steps: FormulaBuilder) -> Effects:
-        """The logarithm of the sum of all bumps at the rounded value, as an expression."""
-        value = _rounded_in_steps(self.column, self.precision, steps)
+        """Logarithm of the kernel sum at the rounded value, as an expression."""
+        value = _rounded_expression(self.column, self.precision, steps)
         density = KernelSum(value, self.kernels.bumps(), self.precision)
         return [(self.column, where_known(self.column, density, self.kernels.n_classes))]
 
     def summary(self, schema: Schema) -> list[KernelDensity]:
-        """Mean, width and number of kernels in each class."""
+        """Mean, bandwidth and number of kernels in each class."""
         return [kernel_summary(self.kernels, schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
-        """Mean, width and number of the kernels of each class."""
+        """Mean, bandwidth and number of kernels of each class."""
         return self.kernels.distribution()
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """A number for each row of a class, rounded to the precision."""
+        """Random value for each row, given its class, rounded to the precision."""
         return [rounded(self.kernels.draw(random, label), self.precision)]
 
 
 class WekaGaussian(DistinctEvent):
-    """Mean and deviation (divisor n) of the rounded values; the deviation is at least a sixth of the precision."""
+    """Mean and standard deviation (divisor n) of the rounded values; the deviation is at least a sixth of the precision."""
 
     name = "weka gaussian"
     likelihoods = (WekaNormalLikelihood,)
@@ -127,7 +127,7 @@ class WekaGaussian(DistinctEvent):
     def estimate(
         self, seen: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> WekaNormalLikelihood:
-        """The densities that Weka would use; a class without values has mean 0."""
+        """Densities as Weka would use them; a class without values has mean 0."""
         value, weight = counted(seen, group, schema)
         precision = precision_of(value)
         moments = np.array([_moments(rounded(value, precision), w) for w in weight.T]).reshape(-1, 2)
@@ -136,7 +136,7 @@ class WekaGaussian(DistinctEvent):
 
 
 class WekaKernel(DistinctEvent):
-    """Kernels at the rounded values of a class, (max − min) / √n wide, and at least a sixth of the precision."""
+    """Kernels at the rounded values of a class, of bandwidth (max − min) / √n and at least a sixth of the precision."""
 
     name = "weka kernel"
     likelihoods = (WekaKernelLikelihood,)
@@ -144,7 +144,7 @@ class WekaKernel(DistinctEvent):
     def estimate(
         self, seen: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> WekaKernelLikelihood:
-        """The kernels that Weka would use; a class without values has one at 0."""
+        """Kernels as Weka would use them; a class without values has one at 0."""
         value, weight = counted(seen, group, schema)
         precision = precision_of(value)
         classes = [_centres(rounded(value, precision), w) for w in weight.T]
@@ -153,17 +153,19 @@ class WekaKernel(DistinctEvent):
 
 
 def precision_of(value: np.ndarray) -> float:
-    """The mean gap between distinct ascending values: as in Weka the gaps are added one by one, from the lowest."""
+    """Mean difference of ascending distinct values. As in Weka, differences are added one by one from the lowest."""
     if len(value) < 2:
         return 0.01
     with np.errstate(over="ignore"):
-        total = np.cumsum(np.diff(value))[-1]  # a pairwise sum would have another last bit
-    n_gaps = len(value) - 1
-    return float(total / n_gaps) if np.isfinite(total) else float(value[-1] / n_gaps - value[0] / n_gaps)
+        total = np.cumsum(np.diff(value))[-1]  # a pairwise sum would differ in the last bit
+    n_differences = len(value) - 1
+    return (
+        float(total / n_differences) if np.isfinite(total) else float(value[-1] / n_differences - value[0] / n_differences)
+    )
 
 
 def rounded(values: np.ndarray, precision: float) -> np.ndarray:
-    """The values as multiples of the precision, half to even; what lies too far for that is left as it is."""
+    """Values rounded to multiples of the precision, half to even; unchanged if the multiple would overflow."""
     with np.errstate(over="ignore"):
         multiples = np.rint(values / precision) * precision
     return np.where(np.isinf(multiples), values, multiples)
@@ -172,27 +174,27 @@ def rounded(values: np.ndarray, precision: float) -> np.ndarray:
 def _moments(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     if not weight.any():
         return 0.0, 0.0
-    share = weight / weight.sum()
-    mean = (value * share).sum()
+    proportion = weight / weight.sum()
+    mean = (value * proportion).sum()
     largest = np.abs(value - mean).max() or 1.0
-    return float(mean), float(largest * np.sqrt((share * ((value - mean) / largest) ** 2).sum()))
+    return float(mean), float(largest * np.sqrt((proportion * ((value - mean) / largest) ** 2).sum()))
 
 
 def _centres(value: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rounded values that a class has, and their weights."""
+    """Distinct rounded values of a class and their weights."""
     if not weight.any():
         return np.zeros(1), np.ones(1)
-    centre, place = np.unique(value[weight > 0], return_inverse=True)
-    return centre, np.bincount(place, weight[weight > 0])
+    centre, index = np.unique(value[weight > 0], return_inverse=True)
+    return centre, np.bincount(index, weight[weight > 0])
 
 
 def _check_precision(precision: float) -> None:
     if not 0 < precision < np.inf:
-        raise ValueError("a precision is positive")
+        raise ValueError("a precision must be positive")
 
 
-def _rounded_in_steps(column: int, precision: float, steps: FormulaBuilder) -> Named:
-    """`rounded` as an expression; a value too far from 0 to be a multiple of the precision is left as it is."""
+def _rounded_expression(column: int, precision: float, steps: FormulaBuilder) -> Named:
+    """`rounded` as an expression; values whose multiple would overflow are unchanged."""
     nearest = Product((Apply("round", Quotient(Number(column), constant(precision))), constant(precision)))
     multiple = steps.add_step(where_known(column, nearest, 1))
     too_far = Compare(Apply("abs", multiple), "==", constant(np.inf))

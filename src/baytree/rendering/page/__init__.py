@@ -1,1 +1,1 @@
-"""Pages: records of names and numbers, a template for each, and one HTML file that needs nothing else."""
+"""HTML pages: a record per section (`*_views`), a template per record, and one self-contained file (`html_page`)."""

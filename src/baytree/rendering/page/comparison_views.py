@@ -1,7 +1,4 @@
-"""A comparison on a page.
-
-What sets two models apart, on a page.
-"""
+"""Page records of model comparisons: the leaderboard of `bt.compare`, and the changes and flips of `bt.diff`."""
 
 from __future__ import annotations
 
@@ -11,16 +8,16 @@ import msgspec
 
 
 class ModelView(msgspec.Struct, frozen=True):
-    """A line of the leaderboard, and what opens below it."""
+    """Line of the leaderboard, and the details below it."""
 
     name: str
     short: str
     score: float
     text: str
-    low: float  # of the interval, from 0 to 100
+    low: float  # ends of the interval, from 0 to 100
     high: float
     dot: float
-    folds: tuple[float, ...]  # of each fold, from 0 to 100
+    folds: tuple[float, ...]  # score of each fold, from 0 to 100
     beside: tuple[str, ...]
     size: str
     seconds: str
@@ -31,10 +28,10 @@ class ModelView(msgspec.Struct, frozen=True):
     confusion: tuple[tuple[float, ...], ...]
     roc: tuple[tuple[str, str, str], ...]  # class, path and area, in a box of 200 by 200
     calibration: str
-    bins: tuple[tuple[float, float, float], ...]  # place, place and radius
+    bins: tuple[tuple[float, float, float], ...]  # x, y and radius
     words: str
     sections: tuple[Any, ...] = ()  # of the model's own page
-    place: int = 0  # of the model among those that can be opened as a whole
+    place: int = 0  # index among the models whose page is included
 
 
 class LeaderboardView(msgspec.Struct, frozen=True):
@@ -53,13 +50,13 @@ class LeaderboardView(msgspec.Struct, frozen=True):
 
 
 class ChangeView(msgspec.Struct, frozen=True):
-    """What is said in one place, before and after; a dash where nothing is."""
+    """Value of one fact before and after; a dash for none."""
 
     place: str
     what: str
     old: str
     new: str
-    size: float  # beside the largest of its table, from 0 to 1
+    size: float  # relative to the largest of its table, from 0 to 1
 
 
 class ChangesView(msgspec.Struct, frozen=True):
@@ -73,17 +70,17 @@ class ChangesView(msgspec.Struct, frozen=True):
 
 
 class FlipGroupView(msgspec.Struct, frozen=True):
-    """Rows that go from one answer to another through one column."""
+    """Rows that change from one prediction to another because of one column."""
 
     old: str
     new: str
     column: str
     rows: int
-    share: float  # beside the commonest way, from 0 to 1
+    share: float  # relative to the most frequent group, from 0 to 1
 
 
 class FlippedView(msgspec.Struct, frozen=True):
-    """A row that is answered otherwise."""
+    """Row with different predictions."""
 
     row: int
     old: str
@@ -94,13 +91,13 @@ class FlippedView(msgspec.Struct, frozen=True):
 
 
 class FlipsView(msgspec.Struct, frozen=True):
-    """The rows that are answered otherwise, by their ways and one by one."""
+    """Rows with different predictions, grouped and one by one."""
 
     n_rows: int
     n_flipped: int
     ways: tuple[FlipGroupView, ...]
     n_ways: int
     rows: tuple[FlippedView, ...]
-    unit: str  # what an effect is
+    unit: str  # unit of the effects, as text
     id: str = "rows"
     title: str = "Rows"

@@ -1,6 +1,7 @@
-"""A page as one HTML file: names are escaped, scripts and styles are named by their digest, and nothing else may load.
+"""Page as one HTML file, or as a fragment for notebooks.
 
-What stands on a page: a record for each section, of names and numbers only. `page.SECTIONS` has the template of each.
+A `Page` is a title and a record per section, with names and numbers only; `SECTIONS` names the template of each record.
+Names are escaped, and a content security policy allows only the file's own scripts and styles, by digest.
 """
 
 from __future__ import annotations
@@ -70,13 +71,13 @@ SECTIONS = {
     FlipsView: "flips",
 }
 
-SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their needs
+SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their dependencies
 
 MOST_LETTERS = 120  # of a name in a heading
 
 
 def to_html(page: Page) -> str:
-    """The page as one file."""
+    """Page as one self-contained HTML file."""
     script = "\n".join(_text(f"scripts/{name}.js") for name in SCRIPTS)
     style = _text("page.css")
     program = "const models = [];" + "".join(f"\n{{\n{each}models.push(model);\n}}" for each in page.programs)
@@ -97,8 +98,8 @@ def to_html(page: Page) -> str:
 
 
 def fragment(page: Page) -> str:
-    """The sections that stand still, for a notebook: the same templates without scripts."""
-    style = _text("page.css").replace(":root", ":scope")  # of this view only, not of the notebook around it
+    """Static sections for a notebook: the same templates without scripts."""
+    style = _text("page.css").replace(":root", ":scope")  # scoped to this view, so that the notebook keeps its style
     return _environment().get_template("fragment.html").render(page=page, style=style)
 
 
@@ -107,7 +108,7 @@ def _template(section: Section) -> str:
 
 
 def _as_json(value: Any) -> str:
-    """JSON that no parser of HTML can leave: the signs that could begin or end an element are written as escapes."""
+    """JSON without characters that could begin or end an HTML element; they are escaped."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -127,10 +128,10 @@ def _environment() -> Environment:
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ModuleNotFoundError:
         raise ModuleNotFoundError("pages need jinja2; pip install 'baytree[report]'", name="jinja2") from None
-    made = Environment(
+    environment = Environment(
         autoescape=True, loader=FunctionLoader(_text), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.filters |= {
+    environment.filters |= {
         "template": _template,
         "plain": plain,
         "named": lambda text: shortened(plain(text), MOST_LETTERS),
@@ -138,11 +139,11 @@ def _environment() -> Environment:
         "percent": percent,
         "px": lambda value: f"{value:.2f}".rstrip("0").rstrip("."),
     }
-    return made
+    return environment
 
 
 def percent(share: float) -> str:
-    """A share in per cent: whole numbers, but for what would round to nothing or all.
+    """Proportion in per cent: at most one decimal, and never 0 % or 100 % by rounding.
 
     >>> percent(0.25), percent(0.0004), percent(0.9999)
     ('25 %', '< 0.1 %', '> 99.9 %')
@@ -162,7 +163,7 @@ Section = (
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A whole page: its title, its sections in order, and of each model what scripts read and its formula as JavaScript."""
+    """Page: title, sections in order, and per model the data of its scripts and its formula as JavaScript."""
 
     title: str
     lead: str

@@ -1,13 +1,4 @@
-"""What a page shows of a model: its tree, rules, distributions or coefficients, in words and as a nomogram.
-
-Records of models that are one distribution of all columns together: Gaussian classes, and the joint table.
-
-Records of the section about trees whose leaves are naive Bayes models.
-
-Records of the section about splines: a drawing for each column, and one for each pair that acts together.
-
-Records of the sections about C5.0's rules and trials: what votes, and how surely.
-"""
+"""Page records of models: trees, rules, distributions, coefficients, nomograms, splines and boosting trials."""
 
 from __future__ import annotations
 
@@ -17,7 +8,7 @@ from baytree.rendering.page.table_views import Bar
 
 
 class TreeView(msgspec.Struct, frozen=True):
-    """A tree to be drawn by the page; its nodes are in the page's payload."""
+    """Tree that the page's script draws; its nodes are in the page's payload."""
 
     n_nodes: int
     n_steps: int  # of the cost-complexity sequence
@@ -27,27 +18,27 @@ class TreeView(msgspec.Struct, frozen=True):
 
 
 class DrawingView(msgspec.Struct, frozen=True):
-    """A tree that stands still, for a notebook: a picture of its own, so that its style stays its own."""
+    """Static picture of a tree, for a notebook; an image of its own, so that styles do not mix."""
 
-    source: str  # as a data URL
+    source: str  # data URL
     is_cut: bool
     id: str = "drawing"
     title: str = "The tree"
 
 
 class RuleView(msgspec.Struct, frozen=True):
-    """IF conditions THEN answer."""
+    """Rule of a leaf: IF conditions THEN prediction."""
 
     conditions: tuple[str, ...]
     answer: str
-    place: int  # of the class
+    place: int  # code of the class
     confidence: float | None
     rows: float
     share: float
 
 
 class RulesView(msgspec.Struct, frozen=True):
-    """One rule for each leaf, the widest first."""
+    """One rule per leaf, the one that covers most first."""
 
     rules: tuple[RuleView, ...]
     hidden: int
@@ -56,43 +47,43 @@ class RulesView(msgspec.Struct, frozen=True):
 
 
 class CurveView(msgspec.Struct, frozen=True):
-    """The density of a number in each class, as paths in a box of 300 by 90."""
+    """Density of a number in each class, as paths in a box of 300 by 90."""
 
     name: str
     paths: tuple[str, ...]
     ticks: tuple[tuple[float, str], ...]
-    evidence: float  # bits that the column tells on average
+    evidence: float  # mean information of the column in bits
 
 
 class BarsView(msgspec.Struct, frozen=True):
-    """The probability of each level, interval or quantity in each class."""
+    """Probability of each level, interval or quantity in each class."""
 
     name: str
     bars: tuple[Bar, ...]
-    texts: tuple[tuple[str, ...], ...]  # [n_bars, n_classes], what the bars say in numbers
+    texts: tuple[tuple[str, ...], ...]  # [n_bars, n_classes], the values of the bars as text
     evidence: float
     cut: int = 0
 
 
 class WordsView(msgspec.Struct, frozen=True):
-    """The words that speak most for each class."""
+    """The most indicative words for each class."""
 
     name: str
     words: tuple[tuple[str, ...], ...]
 
 
 class BayesView(msgspec.Struct, frozen=True):
-    """What each column looks like in each class."""
+    """Class-conditional distributions of the columns."""
 
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     columns: tuple[CurveView | BarsView | WordsView, ...]
     id: str = "distributions"
-    title: str = "What each column says"
+    title: str = "Class-conditional distributions"
 
 
 class CoefficientView(msgspec.Struct, frozen=True):
-    """A coefficient: where its dot and its interval stand, from 0 to 100."""
+    """Coefficient, with positions of its dot and interval from 0 to 100."""
 
     feature: str
     estimate: str
@@ -105,17 +96,17 @@ class CoefficientView(msgspec.Struct, frozen=True):
 
 
 class CoefficientGroup(msgspec.Struct, frozen=True):
-    """The coefficients of one class."""
+    """Coefficients of one class."""
 
     label: str
     place: int
-    zero: float  # where 0 stands, from 0 to 100
+    zero: float  # position of zero, from 0 to 100
     lines: tuple[CoefficientView, ...]
     hidden: int
 
 
 class CoefficientsView(msgspec.Struct, frozen=True):
-    """The coefficients of a linear model."""
+    """Coefficients of a linear model."""
 
     groups: tuple[CoefficientGroup, ...]
     note: str
@@ -126,7 +117,7 @@ class CoefficientsView(msgspec.Struct, frozen=True):
 
 
 class Scale(msgspec.Struct, frozen=True):
-    """A line of a nomogram: ticks from 0 to 100 points with their texts, and the row in which each text stands."""
+    """Axis of a nomogram: ticks from 0 to 100 points with their labels, and the row of each label."""
 
     name: str
     low: float
@@ -135,7 +126,7 @@ class Scale(msgspec.Struct, frozen=True):
 
 
 class NomogramView(msgspec.Struct, frozen=True):
-    """Lines to be read with a ruler: points for each column, their sum, and what follows."""
+    """Nomogram: an axis of points per column, their total, and the resulting prediction."""
 
     label: str
     points: tuple[tuple[float, str, int], ...]
@@ -147,17 +138,17 @@ class NomogramView(msgspec.Struct, frozen=True):
 
 
 class TextView(msgspec.Struct, frozen=True):
-    """The model in words, as it is printed."""
+    """Model as text, as it is printed."""
 
     text: str
     id: str = "words"
-    title: str = "In words"
+    title: str = "As text"
 
 
 class EllipseView(msgspec.Struct, frozen=True):
-    """A class over two features: its middle, and the outlines of one and two standard deviations, in a box of 300 by 200."""
+    """Class over two features: its mean, and outlines of one and two standard deviations, in a box of 300 by 200."""
 
-    place: int  # of the class
+    place: int  # code of the class
     x: float
     y: float
     inner: str
@@ -165,7 +156,7 @@ class EllipseView(msgspec.Struct, frozen=True):
 
 
 class PairView(msgspec.Struct, frozen=True):
-    """Two features, what their axes begin and end with, and the classes over them."""
+    """Two features, the ends of their axes, and the classes over them."""
 
     across: str
     upwards: str
@@ -174,22 +165,22 @@ class PairView(msgspec.Struct, frozen=True):
 
 
 class EllipsesView(msgspec.Struct, frozen=True):
-    """Gaussian classes with a covariance each, over the features that keep them apart most."""
+    """Gaussian classes with their covariances, over the features that separate them best."""
 
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     pairs: tuple[PairView, ...]
     hidden: int  # features that are not drawn
     id: str = "ellipses"
-    title: str = "How the classes lie"
+    title: str = "Gaussian classes"
 
 
 class CombinationView(msgspec.Struct, frozen=True):
-    """A combination of levels: its share of all rows, and how that is made up of classes, as parts of the longest bar."""
+    """Combination of levels: its proportion of the rows, by class as parts of a stacked bar."""
 
     tests: tuple[str, ...]
     share: float
-    parts: tuple[tuple[int, float, float], ...]  # class, where its part of the bar begins, and how long it is, up to 100
+    parts: tuple[tuple[int, float, float], ...]  # class, start and length of its part of the bar, up to 100
 
 
 class JointView(msgspec.Struct, frozen=True):
@@ -204,7 +195,7 @@ class JointView(msgspec.Struct, frozen=True):
 
 
 class BayesLeafView(msgspec.Struct, frozen=True):
-    """The naive Bayes model of a node: how rows get there, and what it counts for."""
+    """Naive Bayes model of a node: the path to the node, and its weight in predictions."""
 
     conditions: tuple[str, ...]
     share: float
@@ -212,7 +203,7 @@ class BayesLeafView(msgspec.Struct, frozen=True):
 
 
 class BayesLeavesView(msgspec.Struct, frozen=True):
-    """The models that count for most first."""
+    """Naive Bayes models of nodes, the largest weight first."""
 
     leaves: tuple[BayesLeafView, ...]
     hidden: int
@@ -221,28 +212,28 @@ class BayesLeavesView(msgspec.Struct, frozen=True):
 
 
 class FunctionView(msgspec.Struct, frozen=True):
-    """What a column adds to each score, as lines in a box of 300 by 90 whose middle is 0."""
+    """Contribution of a column to each score, as lines in a box of 300 by 90 whose middle is 0."""
 
     name: str
     paths: tuple[str, ...]
     ticks: tuple[tuple[float, str], ...]
-    largest: str  # what the upper edge of the box stands for
+    largest: str  # value at the upper edge of the box
 
 
 class SurfaceView(msgspec.Struct, frozen=True):
-    """What a pair of columns adds to one score: squares of a raster, row by row from the top, from −1 to 1."""
+    """Contribution of a pair of columns to one score: raster cells, row by row from the top, from −1 to 1."""
 
     across: str
     upwards: str
     score: str
     ends: tuple[str, str, str, str]  # left, right, bottom, top
-    shape: tuple[int, int]  # squares across and upwards
+    shape: tuple[int, int]  # columns and rows of the raster
     squares: tuple[float, ...]
     largest: str
 
 
 class FunctionsView(msgspec.Struct, frozen=True):
-    """The functions that a sum of splines is made of."""
+    """Functions of a spline model."""
 
     unit: str
     scores: tuple[str, ...]
@@ -250,15 +241,15 @@ class FunctionsView(msgspec.Struct, frozen=True):
     pairs: tuple[SurfaceView, ...]
     hidden: int  # pairs that are not drawn
     id: str = "functions"
-    title: str = "What each column adds"
+    title: str = "Contribution of each column"
 
 
 class VotingRuleView(msgspec.Struct, frozen=True):
-    """IF conditions THEN the class: what it covers, how much of that is right, and how sure it is."""
+    """IF conditions THEN the class: covered weight, correct weight, lift and confidence."""
 
     conditions: tuple[str, ...]
     answer: str
-    place: int  # of the class
+    place: int  # code of the class
     confidence: float
     cover: float
     right: float
@@ -266,17 +257,17 @@ class VotingRuleView(msgspec.Struct, frozen=True):
 
 
 class VotingRulesView(msgspec.Struct, frozen=True):
-    """Rules that vote, by class and by how sure they are, and the class where none holds."""
+    """Voting rules, by class and confidence, and the default class."""
 
     rules: tuple[VotingRuleView, ...]
     hidden: int
     default: str
     id: str = "rules"
-    title: str = "Rules that vote"
+    title: str = "Voting rules"
 
 
 class TrialView(msgspec.Struct, frozen=True):
-    """A tree or rule set among several: its size and its rules."""
+    """Tree or rule set of a boosting trial: its size and its rules."""
 
     name: str
     size: str
@@ -284,14 +275,14 @@ class TrialView(msgspec.Struct, frozen=True):
 
     @property
     def votes(self) -> bool:
-        """Whether its rules vote among themselves."""
+        """Whether the trial is a rule set, whose rules vote."""
         return isinstance(self.rules, VotingRulesView)
 
 
 class TrialsView(msgspec.Struct, frozen=True):
-    """The trials in their order; each votes for its class."""
+    """Boosting trials in order; each votes for a class."""
 
     trials: tuple[TrialView, ...]
     hidden: int
     id: str = "trials"
-    title: str = "Trials that vote"
+    title: str = "Boosting trials"

@@ -1,7 +1,4 @@
-"""What a page begins with: figures, and the columns of the table.
-
-What a reader of a page can try: rows of one's own, questions, two columns, splits, and rows of the table.
-"""
+"""Page records of the overview, the table's columns, and the interactive sections (what-if, questions, regions, splits)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import msgspec
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number about the model, in full and in words."""
+    """Figure about the model, as a number and as text."""
 
     name: str
     label: str
@@ -18,40 +15,40 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """What the page is about: figures, and which classes are taken for which."""
+    """Key figures and the confusion matrix."""
 
     figures: tuple[Figure, ...]
     classes: tuple[str, ...] = ()
-    confusion: tuple[tuple[float, ...], ...] = ()  # [n_classes, n_classes], by truth and answer
+    confusion: tuple[tuple[float, ...], ...] = ()  # [n_classes, n_classes], rows: actual, columns: predicted
     remark: str = ""
     id: str = "overview"
     title: str = "Overview"
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A level or a range of numbers, and its share in each class."""
+    """Level or range of numbers, and its frequency in each class."""
 
     label: str
-    shares: tuple[float, ...]  # of each class, as parts of the longest bar
+    shares: tuple[float, ...]  # per class, relative to the longest bar
 
 
 class ColumnView(msgspec.Struct, frozen=True):
-    """A column: what it holds, what is missing, and what it tells about the target."""
+    """Column of the table: its values, missing values, and information about the target."""
 
     name: str
     kind: str
-    extent: str  # the range of its numbers, or how many levels there are
+    extent: str  # range of the numbers, or number of levels
     missing: float
-    gain: float | None  # bits; None where the target is a number
-    split: str  # the one cut, or level, that tells most
+    gain: float | None  # bits; None if the target is numeric
+    split: str  # the most informative threshold or level
     bars: tuple[Bar, ...]  # of levels
-    paths: tuple[str, ...]  # of numbers: a histogram for each class upon the others, in a box of 240 by 60
-    ends: tuple[str, str]  # of that box
-    cut: int  # levels that are not shown
+    paths: tuple[str, ...]  # of numbers: stacked histograms of the classes, in a box of 240 by 60
+    ends: tuple[str, str]  # of the axis of that box
+    cut: int  # number of levels that are not shown
 
 
 class TableView(msgspec.Struct, frozen=True):
-    """The columns, those that tell most first."""
+    """Columns, the most informative first."""
 
     columns: tuple[ColumnView, ...]
     classes: tuple[str, ...]
@@ -61,36 +58,36 @@ class TableView(msgspec.Struct, frozen=True):
 
 
 class RejectionView(msgspec.Struct, frozen=True):
-    """What asking for a least probability brings: accuracy against the share of rows that are answered."""
+    """Rejection curve: accuracy against the proportion of rows that are predicted."""
 
-    path: str  # in a box of 200 by 200; empty where no rows with their answers are at hand
-    low: float  # the accuracy at the bottom of the box
-    tried: str = ""  # on which rows
+    path: str  # in a box of 200 by 200; empty without rows to evaluate
+    low: float  # accuracy at the bottom of the box
+    tried: str = ""  # rows on which it was measured, as text
 
 
 class WhatIfView(msgspec.Struct, frozen=True):
-    """A form for a row, filled by the page."""
+    """Form for a row; the page's script computes the prediction."""
 
     classes: tuple[str, ...]
     target: str
-    silence: RejectionView | None = None  # of classes
-    promise: str = ""  # of prediction sets, in words
+    silence: RejectionView | None = None  # None for a numeric target
+    promise: str = ""  # guarantee of prediction sets, as text
     id: str = "what-if"
     title: str = "What if"
 
 
 class QuestionsView(msgspec.Struct, frozen=True):
-    """Twenty questions, asked by the page."""
+    """Twenty questions, asked by the page's script."""
 
     target: str
     classes: tuple[str, ...]
-    unasked: tuple[str, ...] = ()  # columns of text
+    unasked: tuple[str, ...] = ()  # text columns
     id: str = "questions"
     title: str = "Twenty questions"
 
 
 class BoundaryView(msgspec.Struct, frozen=True):
-    """The answers over two columns, drawn by the page."""
+    """Predictions over two columns, drawn by the page's script."""
 
     columns: tuple[str, ...]
     classes: tuple[str, ...]
@@ -99,18 +96,18 @@ class BoundaryView(msgspec.Struct, frozen=True):
 
 
 class SplitView(msgspec.Struct, frozen=True):
-    """A candidate split of the whole table: the share of the class before and on both sides."""
+    """Candidate split of the whole table: the proportion of the class before and on both sides."""
 
     label: str
     left: float
     right: float
     weight: float  # of the left side
     gains: tuple[float, ...]  # of each measure
-    chord: str  # the path between its sides on the curve of the first measure
+    chord: str  # path between the two sides on the curve of the first measure
 
 
 class ImpurityView(msgspec.Struct, frozen=True):
-    """Impurity measures as curves over the share of one class, with the best split of each column."""
+    """Impurity measures as curves over the proportion of one class, with the best split of each column."""
 
     label: str
     parent: float
@@ -121,16 +118,16 @@ class ImpurityView(msgspec.Struct, frozen=True):
 
 
 class RowView(msgspec.Struct, frozen=True):
-    """The ledger of a row that was asked for."""
+    """Explanation of a requested row."""
 
     heading: str
     answer: str
     unit: str
-    lines: tuple[tuple[str, str, str, float], ...]  # column, value, amount in words, bar from −1 to 1
+    lines: tuple[tuple[str, str, str, float], ...]  # column, value, amount as text, bar from −1 to 1
 
 
 class RowsView(msgspec.Struct, frozen=True):
-    """Rows: chosen ones, the worst mistakes, the most doubtful."""
+    """Explained rows: requested ones, the worst errors, the least certain predictions."""
 
     rows: tuple[RowView, ...]
     id: str = "rows"

@@ -1,1 +1,1 @@
-"""Pictures by matplotlib, which is imported nowhere else."""
+"""Plots by matplotlib, which is imported nowhere else."""

@@ -1,4 +1,4 @@
-"""Charts by matplotlib, which is imported only when one is drawn, and only in this folder."""
+"""Generic charts by matplotlib, which is imported only when a chart is drawn, and only in this folder."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:
 
 
 def literal(text: object) -> str:
-    r"""Text that matplotlib shows as it is: a dollar sign would begin a formula."""
+    r"""Text that matplotlib shows literally: a dollar sign would start a formula."""
     return str(text).replace("$", r"\$")
 
 
 def legend(ax: Axes, classes: Sequence[str]) -> None:
-    """The colours of the classes, where there are any."""
+    """Add a legend of the classes' colours, if there are classes."""
     if not classes:
         return
     from matplotlib.patches import Patch
@@ -44,11 +44,11 @@ def legend(ax: Axes, classes: Sequence[str]) -> None:
 
 
 def bars(names: Sequence[str], values: Sequence[float], title: str, ax: Axes | None = None) -> Axes:
-    """Horizontal bars, the first on top; unknown values have no bar."""
+    """Horizontal bars, the first on top; NaN has no bar."""
     ax = axes(ax, (7.0, 1.0 + 0.28 * len(names)))
-    places = np.arange(len(names))
-    ax.barh(places, np.nan_to_num(values), color=_COLOUR)
-    ax.set_yticks(places, [literal(name) for name in names])
+    positions = np.arange(len(names))
+    ax.barh(positions, np.nan_to_num(values), color=_COLOUR)
+    ax.set_yticks(positions, [literal(name) for name in names])
     ax.invert_yaxis()
     ax.set_title(literal(title))
     return ax
@@ -57,11 +57,11 @@ def bars(names: Sequence[str], values: Sequence[float], title: str, ax: Axes | N
 def intervals(
     names: Sequence[str], means: np.ndarray, low: np.ndarray, high: np.ndarray, title: str, ax: Axes | None = None
 ) -> Axes:
-    """A point with its interval for each name, the first on top."""
+    """A point with its interval per name, the first on top."""
     ax = axes(ax, (7.0, 1.0 + 0.35 * len(names)))
-    places = np.arange(len(names))
-    ax.errorbar(means, places, xerr=[means - low, high - means], fmt="o", color=_COLOUR, ecolor=_QUIET, capsize=3)
-    ax.set_yticks(places, [literal(name) for name in names])
+    positions = np.arange(len(names))
+    ax.errorbar(means, positions, xerr=[means - low, high - means], fmt="o", color=_COLOUR, ecolor=_QUIET, capsize=3)
+    ax.set_yticks(positions, [literal(name) for name in names])
     ax.invert_yaxis()
     ax.set_title(literal(title))
     ax.grid(axis="x", alpha=0.3)
@@ -71,7 +71,7 @@ def intervals(
 def band(
     x: np.ndarray, mean: np.ndarray, error: np.ndarray, labels: tuple[str, str], mark: int, ax: Axes | None = None
 ) -> Axes:
-    """A line with its standard error around it, one place marked."""
+    """Line with a band of one standard error; the point at index `mark` is highlighted."""
     ax = axes(ax)
     ax.fill_between(x, mean - error, mean + error, color=_QUIET, alpha=0.3, linewidth=0)
     ax.plot(x, mean, color=_COLOUR, marker="o", markersize=3)
@@ -82,7 +82,7 @@ def band(
 
 
 def calibration(predicted: np.ndarray, observed: np.ndarray, weight: np.ndarray, title: str, ax: Axes | None = None) -> Axes:
-    """What was predicted against what happened; points on the diagonal are honest probabilities."""
+    """Calibration plot: observed proportion against predicted probability; calibrated points are on the diagonal."""
     ax = axes(ax, (4.5, 4.5))
     ax.plot([0, 1], [0, 1], color=_QUIET, linewidth=1)
     ax.scatter(predicted, observed, s=10 + 90 * weight / max(weight.max(), 1), color=_COLOUR)
@@ -95,14 +95,14 @@ def calibration(predicted: np.ndarray, observed: np.ndarray, weight: np.ndarray,
 def decision_curve(
     threshold: np.ndarray, model: np.ndarray, all_rows: np.ndarray, title: str, ax: Axes | None = None
 ) -> Axes:
-    """The net benefit of acting by the model, on all rows and on none."""
+    """Decision curve (Vickers and Elkin, 2006): net benefit of acting by the model, on all rows and on none."""
     ax = axes(ax, (5.5, 4))
     ax.plot(threshold, all_rows, color=_QUIET, linewidth=1, linestyle="--", label="all rows")
     ax.axhline(0, color=_QUIET, linewidth=1, label="none")
     ax.plot(threshold, model, color=_COLOUR, label="model")
     highest = max(float(model.max()), float(all_rows.max()), 0.0) or 0.01
-    ax.set_ylim(-0.25 * highest, 1.1 * highest)  # acting on all falls without end
-    ax.set_xlabel("probability from which on one acts")
+    ax.set_ylim(-0.25 * highest, 1.1 * highest)  # the curve for all rows is unbounded below
+    ax.set_xlabel("threshold probability")
     ax.set_ylabel("net benefit")
     ax.set_title(literal(title))
     ax.legend()
@@ -110,11 +110,11 @@ def decision_curve(
 
 
 def reject_curve(share: np.ndarray, accuracy: np.ndarray, label: str, ax: Axes | None = None) -> Axes:
-    """The share of right answers against the share of rows that are answered."""
+    """Accuracy against the proportion of rows that are predicted."""
     ax = axes(ax, (5.0, 4.0))
     ax.plot(share, accuracy, color=_COLOUR, linewidth=2, drawstyle="steps-post")
     ax.axhline(accuracy[-1], color=_QUIET, linewidth=1, linestyle="--")
     ax.set_xlim(0, 1)
     ax.set_xlabel(label)
-    ax.set_ylabel("right, of those answered")
+    ax.set_ylabel("accuracy of predicted rows")
     return ax

@@ -1,4 +1,4 @@
-"""What a model predicts over one or two columns."""
+"""Plots of a model's predictions over one or two columns: `plot_regions`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _INK, _EDGE = "#1f2933", "#9aa5b1"
 
 
 class FittedModel(Protocol):
-    """What `plot_regions` asks of an estimator; of a classifier `classes_`, too."""
+    """Interface that `plot_regions` needs of an estimator; classifiers also have `classes_`."""
 
     def predict(self, X: IntoDataFrame) -> np.ndarray:
-        """The class, or the number, of each row."""
+        """Class or number of each row."""
         ...
 
 
@@ -36,16 +36,16 @@ def plot_regions(
     resolution: int = 200,
     target: str | None = None,
 ) -> Axes:
-    """Draw what a model predicts over one or two numeric columns, the others held at a typical value.
+    """Plot the predictions of a model over one or two numeric columns, the others held at a typical value.
 
-    Over two columns: the regions of the classes, or a map of the predicted number. Over one column: the fitted function of
-    a regressor, or the probability of each class. The rows of the frame are shown as points. Numeric columns that are not
+    Two columns give the regions of the classes, or a map of the predicted number. One column gives the fitted function of a
+    regressor, or the probability of each class. The rows of the frame are shown as points. Numeric columns that are not
     drawn are held at their median, others at their most frequent value.
 
     Parameters
     ----------
     model : fitted classifier or regressor
-        Anything with `predict`. Regions of a classifier with `predict_proba` are paler the less sure it is.
+        Anything with `predict`. Regions of a classifier with `predict_proba` are paler where the probability is lower.
     frame : data frame
         A table with named columns, as the model was fitted on.
     x : str or sequence of str
@@ -53,16 +53,16 @@ def plot_regions(
     y : str, optional
         The numeric column on the vertical axis.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
     resolution : int, default=200
-        The number of points along each axis that the model is asked about.
+        The number of grid points along each axis.
     target : str, default=None
-        The column of `frame` with the target of the points; the model's own target by default, where the frame has it.
+        The column of `frame` with the target of the points; the model's own target by default, if the frame has it.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes with the picture.
+        The axes with the plot.
 
     Examples
     --------
@@ -77,13 +77,13 @@ def plot_regions(
     """
     rows = nw.from_native(frame, eager_only=True)
     names = _drawn_columns(x, y, rows)
-    learnt = getattr(getattr(model, "schema_", None), "target", None)
-    target = learnt.name if target is None and learnt and learnt.name in rows.columns else target
+    model_target = getattr(getattr(model, "schema_", None), "target", None)
+    target = model_target.name if target is None and model_target and model_target.name in rows.columns else target
     spans = [_span(rows[name].to_numpy(), resolution) for name in names]
     grid = _grid(rows.drop(target) if target else rows, names, spans)
     ax = axes(ax, (6.0, 4.5))
     classes = list(getattr(model, "classes_", ()))
-    _DRAWN[bool(classes), len(names)](ax, model, _Plane(rows, names, spans, grid, target))
+    _DRAW_FUNCTIONS[bool(classes), len(names)](ax, model, _Grid(rows, names, spans, grid, target))
     ax.set_xlabel(literal(names[0]))
     if len(names) == 2:
         ax.set_ylabel(literal(names[1]))
@@ -112,23 +112,23 @@ def _span(values: np.ndarray, resolution: int) -> np.ndarray:
 
 
 def _grid(rows: nw.DataFrame, names: list[str], spans: list[np.ndarray]) -> IntoDataFrame:
-    """A frame of the same kind with every point of the grid; other columns hold their median or most frequent value."""
-    places = {name: axis.ravel() for name, axis in zip(names, np.meshgrid(*spans), strict=True)}
-    n = len(places[names[0]])
-    columns = {name: places[name].tolist() if name in places else [_typical(rows[name])] * n for name in rows.columns}
+    """Frame of the same library with every grid point; other columns hold their median or most frequent value."""
+    grid = {name: axis.ravel() for name, axis in zip(names, np.meshgrid(*spans), strict=True)}
+    n = len(grid[names[0]])
+    columns = {name: grid[name].tolist() if name in grid else [_typical(rows[name])] * n for name in rows.columns}
     return nw.from_dict(columns, backend=rows.implementation).to_native()
 
 
 def _typical(column: nw.Series) -> object:
-    """The median of numbers, else the most frequent value, of equally frequent ones the first; None of nothing."""
+    """Median of numbers, else the most frequent value, the first of equally frequent ones; None without values."""
     known = column.drop_nulls()
     if not len(known):
         return None
     return known.median() if column.dtype.is_numeric() else known.mode().sort().item(0)
 
 
-class _Plane(NamedTuple):
-    """The columns that are drawn, where the model is asked, and the rows that are shown."""
+class _Grid(NamedTuple):
+    """Grid of a plot: the drawn columns, the points at which the model is evaluated, and the rows that are shown."""
 
     rows: nw.DataFrame
     names: list[str]
@@ -137,60 +137,60 @@ class _Plane(NamedTuple):
     target: str | None
 
     def points(self) -> list[np.ndarray]:
-        """The rows in the columns that are drawn."""
+        """Values of the rows in the drawn columns."""
         return [self.rows[name].to_numpy() for name in self.names]
 
 
-def _draw_regions(ax: Axes, model: Any, plane: _Plane) -> None:
-    """The regions of the classes, and the rows in the colour of theirs."""
+def _draw_regions(ax: Axes, model: Any, plane: _Grid) -> None:
+    """Draw the regions of the classes, and the rows in the colour of their class."""
     classes = list(model.classes_)
     shape = (len(plane.spans[1]), len(plane.spans[0]))
-    code, sureness = _answers(model, plane.grid, classes)
-    _paint(ax, code.reshape(shape), sureness.reshape(shape), *plane.spans)
-    place = {label: colour(code) for code, label in enumerate(classes)}
-    ink = [place.get(label, _EDGE) for label in plane.rows[plane.target].to_list()] if plane.target else _INK
+    code, certainty = _predictions(model, plane.grid, classes)
+    _paint(ax, code.reshape(shape), certainty.reshape(shape), *plane.spans)
+    colour_of = {label: colour(code) for code, label in enumerate(classes)}
+    ink = [colour_of.get(label, _EDGE) for label in plane.rows[plane.target].to_list()] if plane.target else _INK
     ax.scatter(*plane.points(), c=ink, s=14, edgecolors="white", linewidths=0.4)
 
 
-def _draw_probabilities(ax: Axes, model: Any, plane: _Plane) -> None:
-    """The probability of each class along a column, and the rows of each class below the axis."""
+def _draw_probabilities(ax: Axes, model: Any, plane: _Grid) -> None:
+    """Draw the probability of each class along a column, and the rows of each class below the axis."""
     classes = list(model.classes_)
-    ask = getattr(model, "predict_proba", None)
-    if ask is None:
+    predict_proba = getattr(model, "predict_proba", None)
+    if predict_proba is None:
         raise ValueError(f"{type(model).__name__} has no predict_proba; give two columns for its regions")
-    for k, share in enumerate(np.asarray(ask(plane.grid)).T):
-        ax.plot(plane.spans[0], share, color=colour(k))
+    for k, probability in enumerate(np.asarray(predict_proba(plane.grid)).T):
+        ax.plot(plane.spans[0], probability, color=colour(k))
     x, labels = plane.points()[0], plane.rows[plane.target].to_list() if plane.target else []
     for k, label in enumerate(classes):
         own = np.array([each == label for each in labels], bool)
         if own.any():
             ax.scatter(x[own], np.full(own.sum(), -0.04 - 0.03 * k), color=colour(k), s=8, linewidths=0)
-    ax.set_ylim(top=1.12)  # room for the legend
+    ax.set_ylim(top=1.12)  # space for the legend
     ax.set_ylabel("probability")
 
 
-def _draw_map(ax: Axes, model: Any, plane: _Plane) -> None:
-    """The predicted number as a colour, and the rows by their own number in the same colours."""
-    found = np.asarray(model.predict(plane.grid), float).reshape(len(plane.spans[1]), len(plane.spans[0]))
+def _draw_map(ax: Axes, model: Any, plane: _Grid) -> None:
+    """Draw the predicted number as a colour map, and the rows by their target on the same scale."""
+    predicted = np.asarray(model.predict(plane.grid), float).reshape(len(plane.spans[1]), len(plane.spans[0]))
     numbers = plane.rows[plane.target].to_numpy().astype(float) if plane.target else None
-    both = found if numbers is None else np.append(found, numbers[np.isfinite(numbers)])
-    scale: dict[str, Any] = {"vmin": float(np.nanmin(both)), "vmax": float(np.nanmax(both)), "cmap": "viridis"}
+    all_numbers = predicted if numbers is None else np.append(predicted, numbers[np.isfinite(numbers)])
+    scale: dict[str, Any] = {"vmin": float(np.nanmin(all_numbers)), "vmax": float(np.nanmax(all_numbers)), "cmap": "viridis"}
     extent = (plane.spans[0][0], plane.spans[0][-1], plane.spans[1][0], plane.spans[1][-1])
-    image = ax.imshow(found, extent=extent, origin="lower", aspect="auto", **scale)
+    image = ax.imshow(predicted, extent=extent, origin="lower", aspect="auto", **scale)
     ax.figure.colorbar(image, ax=ax, label=literal(plane.target or "prediction"))
     points: dict[str, Any] = {"color": _INK} if numbers is None else {"c": numbers, **scale}
     ax.scatter(*plane.points(), s=14, edgecolors="white", linewidths=0.4, **points)
 
 
-def _draw_function(ax: Axes, model: Any, plane: _Plane) -> None:
-    """The predicted number along a column, over the rows."""
+def _draw_function(ax: Axes, model: Any, plane: _Grid) -> None:
+    """Draw the predicted number along a column, over the rows."""
     if plane.target:
         ax.scatter(plane.points()[0], plane.rows[plane.target].to_numpy(), color=_EDGE, s=14, linewidths=0)
     ax.plot(plane.spans[0], np.asarray(model.predict(plane.grid), float), color=colour(0), linewidth=2)
     ax.set_ylabel(literal(plane.target or "prediction"))
 
 
-_DRAWN = {  # by whether there are classes, and the number of columns
+_DRAW_FUNCTIONS = {  # by whether there are classes, and the number of columns
     (True, 2): _draw_regions,
     (True, 1): _draw_probabilities,
     (False, 2): _draw_map,
@@ -198,10 +198,10 @@ _DRAWN = {  # by whether there are classes, and the number of columns
 }
 
 
-def _answers(model: FittedModel, grid: IntoDataFrame, classes: list) -> tuple[np.ndarray, np.ndarray]:
-    """The code of the class at each point, and how sure the model is of it."""
-    place = {label: code for code, label in enumerate(classes)}
-    code = np.array([place[label] for label in np.asarray(model.predict(grid)).tolist()])
+def _predictions(model: FittedModel, grid: IntoDataFrame, classes: list) -> tuple[np.ndarray, np.ndarray]:
+    """Class code at each grid point, and its probability."""
+    code_of = {label: code for code, label in enumerate(classes)}
+    code = np.array([code_of[label] for label in np.asarray(model.predict(grid)).tolist()])
     ask = getattr(model, "predict_proba", None)
     return code, np.ones(len(code)) if ask is None else np.asarray(ask(grid))[np.arange(len(code)), code]
 
@@ -210,6 +210,6 @@ def _paint(ax: Axes, code: np.ndarray, sureness: np.ndarray, span_x: np.ndarray,
     from matplotlib.colors import to_rgb
 
     ink = np.array([to_rgb(colour(k)) for k in range(int(code.max()) + 1)])[code]
-    strength = (0.12 + 0.38 * np.clip(sureness, 0, 1))[:, :, None]
+    opacity = (0.12 + 0.38 * np.clip(sureness, 0, 1))[:, :, None]
     extent = (span_x[0], span_x[-1], span_y[0], span_y[-1])
-    ax.imshow(strength * ink + (1 - strength), extent=extent, origin="lower", aspect="auto", interpolation="nearest")
+    ax.imshow(opacity * ink + (1 - opacity), extent=extent, origin="lower", aspect="auto", interpolation="nearest")

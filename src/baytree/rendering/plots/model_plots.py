@@ -1,11 +1,4 @@
-"""Pictures of what a column looks like in each class.
-
-Pictures of linear models: discriminant axes, coefficient paths, loss and cross-validation curves.
-
-Pictures of splines: a curve for each column, a map for each pair of columns that act together.
-
-A tree drawn by matplotlib: cards and lines.
-"""
+"""Plots of models: class-conditional distributions, discriminant axes, coefficient paths, losses, splines and trees."""
 
 from __future__ import annotations
 
@@ -25,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plot_densities(values: np.ndarray, density: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
-    """A curve for each class. density [n_values, n_classes]"""
+    """Density curve per class. density [n_values, n_classes]"""
     ax = axes(ax)
     for k, label in enumerate(classes):
         ax.plot(values, density[:, k], label=literal(label))
@@ -36,7 +29,7 @@ def plot_densities(values: np.ndarray, density: np.ndarray, classes: Sequence[ob
 def plot_probabilities(
     names: Sequence[str], probability: np.ndarray, classes: Sequence[object], ax: Axes | None = None
 ) -> Axes:
-    """For each name a bar for each class, side by side. probability [n_names, n_classes]"""
+    """Grouped bars: per name a bar for each class. probability [n_names, n_classes]"""
     ax = axes(ax)
     width, middle = 0.8 / len(classes), (len(classes) - 1) / 2
     for k, label in enumerate(classes):
@@ -46,13 +39,13 @@ def plot_probabilities(
     return ax
 
 
-_NAMED = 12  # lines whose names are written large
+_NAMED = 12  # lines whose labels are large
 
-_SHOWN = 30  # features of a picture of coefficients
+_SHOWN = 30  # features of a coefficient plot
 
 
 def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
-    """Rows on the first two discriminant axes, or heaps along the only one. coordinates [n_rows, n_axes]"""
+    """Scatter plot of the first two discriminant axes, or histograms along the only one. coordinates [n_rows, n_axes]"""
     ax = axes(ax, (8.0, 4.5))
     for k, name in enumerate(classes):
         own = coordinates[label == k]
@@ -62,12 +55,12 @@ def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[obje
             ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name))
     ax.set_xlabel("discriminant axis 1")
     ax.set_ylabel("discriminant axis 2" if coordinates.shape[1] > 1 else "rows")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)  # beside the points, not on them
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)  # next to the points, not on them
     return ax
 
 
 def ring(coordinates: np.ndarray, which: np.ndarray, label: str, ax: Axes) -> Axes:
-    """Rings around some of the rows of a plot of axes. which bool [n_rows]"""
+    """Draw circles around selected rows of a plot of discriminant axes. which bool [n_rows]"""
     if coordinates.shape[1] > 1 and which.any():
         own = coordinates[which]
         ax.scatter(own[:, 0], own[:, 1], s=60, facecolors="none", edgecolors="0.2", linewidths=1, label=label)
@@ -93,14 +86,14 @@ def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str],
 
 
 def plot_slopes(slopes: Sequence[Slope], ax: Axes | None = None) -> Axes:
-    """What a standard deviation of each feature changes, the largest on top, with intervals where there are some."""
+    """Effect of a standard deviation of each feature, the largest on top, with intervals if there are any."""
     ax = axes(ax)
     shown = sorted((slope for slope in slopes if slope.column and slope.estimate), key=lambda slope: abs(slope.importance))
-    for at, slope in enumerate(shown := shown[-_SHOWN:]):
-        ax.plot(slope.importance, at, "o", color="C0")
+    for position, slope in enumerate(shown := shown[-_SHOWN:]):
+        ax.plot(slope.importance, position, "o", color="C0")
         if slope.interval is not None:
             per_sd = slope.importance / slope.estimate
-            ax.plot([end * per_sd for end in slope.interval], [at, at], "-", color="C0", linewidth=1)
+            ax.plot([end * per_sd for end in slope.interval], [position, position], "-", color="C0", linewidth=1)
     ax.axvline(0, linestyle=":", linewidth=1, color="0.5")
     ax.set_yticks(range(len(shown)), [literal(slope.feature) for slope in shown])
     ax.set_xlabel("change per standard deviation")
@@ -108,7 +101,7 @@ def plot_slopes(slopes: Sequence[Slope], ax: Axes | None = None) -> Axes:
 
 
 def plot_curve(lambdas: np.ndarray, mean: np.ndarray, error: np.ndarray, choices: tuple[int, int], ax: Axes | None) -> Axes:
-    """The held-out loss against log10 λ with its standard error, and both choices: least loss, one standard error."""
+    """Held-out loss with its standard error against log10 λ, and the two choices: minimum and one standard error."""
     ax = axes(ax)
     x = np.log10(lambdas)
     ax.errorbar(x, mean, yerr=error, fmt="o-", markersize=4, linewidth=1, capsize=2)
@@ -121,7 +114,7 @@ def plot_curve(lambdas: np.ndarray, mean: np.ndarray, error: np.ndarray, choices
 
 
 def plot_loss(curves: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
-    """The objective after each step of a solver; one line per class where each was fitted against the rest."""
+    """Objective after each step of a solver; one line per class if classes were fitted one against the rest."""
     ax = axes(ax)
     for curve in curves:
         ax.plot(np.arange(len(curve)), curve, linewidth=1.5)
@@ -132,13 +125,13 @@ def plot_loss(curves: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes
     return ax
 
 
-_ACROSS = 3  # panels beside each other
+_ACROSS = 3  # panels per row
 
 _PANEL = 3.6, 2.8  # inches
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """A column of a picture: its values, which are the places of levels where there are some."""
+    """Axis of a spline plot: values of a column; for nominal columns the codes, with the levels."""
 
     name: str
     values: np.ndarray
@@ -146,23 +139,23 @@ class Axis(msgspec.Struct, frozen=True):
 
 
 class SplineCurve(msgspec.Struct, frozen=True):
-    """What one column, or two together, add to each score."""
+    """Contribution of one column, or of two together, to each score."""
 
     axes: tuple[Axis, ...]
-    effect: np.ndarray  # float64 [len of each axis …, n_scores]
+    effect: np.ndarray  # float64 [length of each axis …, n_scores]
     scores: tuple[str, ...]  # classes, or the target
-    unit: str  # what is added to
+    unit: str  # unit of the contribution
 
 
 def plot_splines(curves: Sequence[SplineCurve]) -> Figure:
-    """A panel for each curve; of pairs one for each score."""
+    """One panel per column; for pairs, one per score."""
     panels = [(curve, k) for curve in curves for k in (range(len(curve.scores)) if len(curve.axes) > 1 else [0])]
     across = max(1, min(_ACROSS, len(panels)))
     down = max(1, -(-len(panels) // across))
     figure: Any = axes(None, (_PANEL[0] * across, _PANEL[1] * down)).figure
     figure.clear()
-    for place, (curve, k) in enumerate(panels):
-        ax = figure.add_subplot(down, across, place + 1)
+    for index, (curve, k) in enumerate(panels):
+        ax = figure.add_subplot(down, across, index + 1)
         _map(curve, k, ax) if len(curve.axes) > 1 else _line(curve, ax)
     if panels and len(panels[0][0].axes) == 1 and len(panels[0][0].scores) > 1:
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", frameon=False)
@@ -182,10 +175,10 @@ def _line(curve: SplineCurve, ax: Axes) -> None:
 
 def _map(curve: SplineCurve, k: int, ax: Axes) -> None:
     first, second = curve.axes
-    shown = ax.pcolormesh(first.values, second.values, curve.effect[:, :, k].T, shading="nearest", cmap="RdBu_r")
+    mesh = ax.pcolormesh(first.values, second.values, curve.effect[:, :, k].T, shading="nearest", cmap="RdBu_r")
     largest = float(np.abs(curve.effect[:, :, k]).max()) or 1.0
-    shown.set_clim(-largest, largest)
-    ax.figure.colorbar(shown, ax=ax)
+    mesh.set_clim(-largest, largest)
+    ax.figure.colorbar(mesh, ax=ax)
     _name(ax, first, "x")
     _name(ax, second, "y")
     ax.set_title(literal(curve.scores[k] if len(curve.scores) > 1 else curve.unit), fontsize="small")
@@ -203,7 +196,7 @@ _INK, _EDGE = "#1f2933", "#9aa5b1"
 
 
 def plot_tree(drawing: TreeDrawing, ax: Axes | None = None) -> Axes:
-    """The tree on the given axes, or on new ones."""
+    """Draw a decision tree on the given axes, or on new ones."""
     height = drawing.depth * ROW_HEIGHT + CARD_HEIGHT
     ax = axes(ax, (max(4.0, drawing.width / 90), max(2.5, height / 90)))
     ax.set_xlim(-10, drawing.width + 10)
@@ -221,18 +214,18 @@ def _draw_card(ax: Axes, drawing: TreeDrawing, place: int) -> None:
     card, middle = drawing.cards[place], float(drawing.middle[place])
     left, top = middle - card.width / 2, card.depth * ROW_HEIGHT
     if card.parent >= 0:
-        above = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT
-        ax.plot([above[0], middle], [above[1], top], color=_EDGE, linewidth=1, zorder=1)
+        parent_bottom = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT
+        ax.plot([parent_bottom[0], middle], [parent_bottom[1], top], color=_EDGE, linewidth=1, zorder=1)
         halo = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         ax.text(middle, top - 12, literal(card.branch), ha="center", va="center", fontsize=7, color=_INK, bbox=halo)
     is_leaf = not card.question
     edge = colour(card.prediction) if is_leaf and drawing.classes else _EDGE
     box = FancyBboxPatch((left, top), card.width, CARD_HEIGHT, "round,pad=0,rounding_size=8", fc="white", ec=edge, zorder=2)
     ax.add_patch(box)
-    words = card.answer if is_leaf else f"{card.question}?"
-    ax.text(middle, top + 18, literal(words), ha="center", va="center", fontsize=8, weight="bold", color=_INK)
+    heading = card.answer if is_leaf else f"{card.question}?"
+    ax.text(middle, top + 18, literal(heading), ha="center", va="center", fontsize=8, weight="bold", color=_INK)
     ax.text(middle, top + 35, literal(card.summary), ha="center", va="center", fontsize=7, color=_INK)
-    start, whole = left + 8, card.width - 16
-    for code, share in enumerate(card.shares):
-        ax.add_patch(Rectangle((start, top + CARD_HEIGHT - 16), share * whole, 8, color=colour(code), zorder=3))
-        start += share * whole
+    start, bar_width = left + 8, card.width - 16
+    for code, proportion in enumerate(card.shares):
+        ax.add_patch(Rectangle((start, top + CARD_HEIGHT - 16), proportion * bar_width, 8, color=colour(code), zorder=3))
+        start += proportion * bar_width

@@ -1,1 +1,1 @@
-"""Fitted models of scikit-learn as models of this library: their numbers are taken over, nothing is learnt."""
+"""Conversion of fitted scikit-learn models to baytree models: parameters are copied, nothing is refitted."""

@@ -1,4 +1,4 @@
-"""What the features of a fitted scikit-learn model are, in terms of the columns of the table: numbers, ranks or levels.
+"""Features of a fitted scikit-learn model in terms of the table's columns: numbers, ranks or levels.
 
 Read from a ColumnTransformer with one-hot and ordinal encoders in front of the model, or from the model alone.
 """
@@ -14,18 +14,18 @@ from baytree._typing import EstimatorLike
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, Target
 
-VALUE = -1  # the feature is the column's number or rank
+VALUE = -1  # `Feature.level` if the feature is the column's number or rank
 
 
 class Feature(NamedTuple):
-    """A feature that the model sees: a column's value, or whether the column has a level."""
+    """Feature of the model: the value of a column, or an indicator of one of its levels."""
 
     column: int
     level: int = VALUE
 
 
 class Features(msgspec.Struct, frozen=True):
-    """The columns of the table, and the features made of them, in the order in which the model has them."""
+    """Columns of the table, and the features computed from them, in the order of the model."""
 
     columns: tuple[Column, ...]
     inputs: tuple[str, ...]
@@ -38,7 +38,7 @@ class Features(msgspec.Struct, frozen=True):
         return all(feature.level == VALUE for feature in self.made)
 
     def schema(self, classes: np.ndarray | None) -> Schema:
-        """The schema of rows of these columns, and of a target that scikit-learn has no name for."""
+        """Schema of the columns and of a target named "y", for which scikit-learn has no name."""
         if classes is None:
             return Schema(self.columns, Target("y"), self.inputs, self.is_named)
         dtype = classes.dtype.str if classes.dtype.kind in "iuUSbf" else "object"
@@ -46,7 +46,7 @@ class Features(msgspec.Struct, frozen=True):
 
 
 def features_of(model: EstimatorLike, encoder: EstimatorLike | None) -> Features:
-    """The features of a fitted model, behind a fitted ColumnTransformer or as they come."""
+    """Features of a fitted model, from a fitted ColumnTransformer or one per input column."""
     if encoder is not None:
         return _encoded(encoder)
     names = getattr(model, "feature_names_in_", None)
@@ -56,7 +56,7 @@ def features_of(model: EstimatorLike, encoder: EstimatorLike | None) -> Features
 
 
 def with_levels(features: Features, n_levels: np.ndarray) -> Features:
-    """The same features, whose numbers are codes 0, 1, 2, …"""
+    """Same features with numeric columns replaced by nominal ones with levels 0, 1, 2, …"""
     columns = tuple(
         column if column.levels else Column(column.name, Kind.NOMINAL, tuple(range(int(n))), True)
         for column, n in zip(features.columns, n_levels, strict=True)
@@ -69,17 +69,20 @@ def _encoded(encoder: EstimatorLike) -> Features:
     if names is None:
         raise ValueError("the ColumnTransformer was fitted on an array; fit it on a data frame, whose columns have names")
     inputs = tuple(map(str, names))
-    columns, made = {name: Column(name, Kind.NUMERIC) for name in inputs}, []
+    columns, features = {name: Column(name, Kind.NUMERIC) for name in inputs}, []
     for step, transformer, chosen in encoder.transformers_:
-        own = _named(chosen, inputs)
-        for name, column, levels in _step(step, transformer, own, columns):
+        names_of_step = _named(chosen, inputs)
+        for name, column, levels in _step(step, transformer, names_of_step, columns):
             columns[name] = column
-            made += [(name, level) for level in levels]
-    used = {name for name, _ in made}
-    kept = [name for name in inputs if name in used]
-    place = {name: j for j, name in enumerate(kept)}
+            features += [(name, level) for level in levels]
+    used = {name for name, _ in features}
+    used_names = [name for name in inputs if name in used]
+    index_of = {name: j for j, name in enumerate(used_names)}
     return Features(
-        tuple(columns[name] for name in kept), inputs, True, tuple(Feature(place[name], level) for name, level in made)
+        tuple(columns[name] for name in used_names),
+        inputs,
+        True,
+        tuple(Feature(index_of[name], level) for name, level in features),
     )
 
 
@@ -97,7 +100,7 @@ def _named(chosen: Any, inputs: tuple[str, ...]) -> list[str]:
 def _step(
     step: str, transformer: EstimatorLike, own: list[str], columns: dict[str, Column]
 ) -> list[tuple[str, Column, list[int]]]:
-    """For each column of a step what it is, and the features made of it."""
+    """Column and its features, for each column of a step of the ColumnTransformer."""
     kind = transformer if isinstance(transformer, str) else type(transformer).__name__
     if kind == "drop":
         return []
@@ -108,14 +111,14 @@ def _step(
     if kind == "OrdinalEncoder":
         pairs = zip(own, transformer.categories_, strict=True)
         return [(name, Column(name, Kind.ORDINAL, tuple(levels.tolist()), True), [VALUE]) for name, levels in pairs]
-    raise ValueError(f"step {step!r} is a {kind}; one-hot and ordinal encoders, 'passthrough' and 'drop' can be taken over")
+    raise ValueError(f"step {step!r} is a {kind}; one-hot and ordinal encoders, 'passthrough' and 'drop' can be converted")
 
 
 def _one_hot(encoder: EstimatorLike, k: int, name: str) -> tuple[str, Column, list[int]]:
     if encoder.min_frequency is not None or encoder.max_categories is not None:
-        raise ValueError(f"column {name!r}: a one-hot encoder that joins infrequent levels cannot be taken over")
+        raise ValueError(f"column {name!r}: a one-hot encoder that groups infrequent levels cannot be converted")
     levels = tuple(encoder.categories_[k].tolist())
     if any(level is None or level != level for level in levels):
-        raise ValueError(f"column {name!r}: a one-hot encoder with a level for missing values cannot be taken over")
+        raise ValueError(f"column {name!r}: a one-hot encoder with a level for missing values cannot be converted")
     dropped = None if encoder.drop_idx_ is None else encoder.drop_idx_[k]
     return name, Column(name, Kind.NOMINAL, levels, True), [code for code in range(len(levels)) if code != dropped]

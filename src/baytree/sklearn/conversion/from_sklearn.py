@@ -1,4 +1,4 @@
-"""A fitted model of scikit-learn taken over: its explanation, its page and its exports are then those of this library."""
+"""`from_sklearn`: convert a fitted scikit-learn model, which then has baytree's explanations, report page and exports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from baytree.sklearn import discriminant_analysis, logistic, naive_bayes, tree
 from baytree.sklearn.conversion import models
 from baytree.sklearn.conversion.features import Features, features_of, with_levels
 
-_TAKEN: dict[str, tuple[type[Any], Callable[[Any, Features], Any]]] = {
+_CONVERSIONS: dict[str, tuple[type[Any], Callable[[Any, Features], Any]]] = {
     "BernoulliNB": (naive_bayes.BernoulliNB, models.bernoulli_of),
     "CategoricalNB": (naive_bayes.CategoricalNB, models.categorical_of),
     "ComplementNB": (naive_bayes.ComplementNB, models.complement_of),
@@ -28,23 +28,23 @@ _TAKEN: dict[str, tuple[type[Any], Callable[[Any, Features], Any]]] = {
 
 
 def from_sklearn(model: EstimatorLike, frame: FrameLike = None) -> Any:
-    """A fitted scikit-learn model as a model of this library: it answers the same, and explains, shows and exports itself.
+    """Convert a fitted scikit-learn model to a baytree model with equal predictions, explanations, reports and exports.
 
-    Taken over are decision trees of one output, the five naive Bayes, LDA and logistic regression, also as the last step of
-    a pipeline behind a ColumnTransformer of one-hot and ordinal encoders that was fitted on a data frame; the columns are
-    then those of that frame. A level that the encoder never saw counts as missing.
+    Supported are decision trees with one output, the five naive Bayes classifiers, LDA and logistic regression, alone or as
+    the last step of a pipeline after a ColumnTransformer of one-hot and ordinal encoders that was fitted on a data frame;
+    the columns are then those of that frame. A level that the encoder has not seen counts as missing.
 
     Parameters
     ----------
     model : estimator
-        The fitted model, or a pipeline of an encoder and a model.
+        Fitted model, or a pipeline of an encoder and a model.
     frame : data frame, optional
-        Rows on which both are asked, to be sure; a difference beyond 1e-9 is an error.
+        Rows on which the predictions of both models are compared; a difference above 1e-9 raises an error.
 
     Returns
     -------
     Estimator
-        One of `baytree.sklearn`, fitted.
+        Fitted estimator from `baytree.sklearn`.
 
     Examples
     --------
@@ -57,26 +57,26 @@ def from_sklearn(model: EstimatorLike, frame: FrameLike = None) -> Any:
     """
     encoder, last = _parts(model)
     name = type(last).__name__
-    if name not in _TAKEN:
-        raise TypeError(f"a {name} cannot be taken over; {', '.join(_TAKEN)} can")
+    if name not in _CONVERSIONS:
+        raise TypeError(f"a {name} cannot be converted; {', '.join(_CONVERSIONS)} can")
     if not hasattr(last, "n_features_in_"):
         raise ValueError(f"this {name} is not fitted yet")
-    kind, convert = _TAKEN[name]
+    kind, convert = _CONVERSIONS[name]
     features = features_of(last, encoder)
     if name == "CategoricalNB":
         features = with_levels(features, np.asarray(last.n_categories_)[np.argsort([f.column for f in features.made])])
-    made = kind(**_parameters(kind, last))
+    converted = kind(**_parameters(kind, last))
     schema = features.schema(getattr(last, "classes_", None))
-    taken = convert(last, features)
-    taken.check(schema)
-    made._set_fitted_state(schema, FitResult(taken), features.is_named)
+    fitted_model = convert(last, features)
+    fitted_model.check(schema)
+    converted._set_fitted_state(schema, FitResult(fitted_model), features.is_named)
     if frame is not None:
-        _compare(model, made, frame)
-    return made
+        _compare(model, converted, frame)
+    return converted
 
 
 def _parts(model: EstimatorLike) -> tuple[Any | None, Any]:
-    """The encoder in front, where there is one, and the model itself."""
+    """Encoder in front of the model (or None), and the model itself."""
     if type(model).__name__ != "Pipeline":
         return None, model
     steps = [step for _, step in model.steps if step not in (None, "passthrough")]
@@ -84,7 +84,7 @@ def _parts(model: EstimatorLike) -> tuple[Any | None, Any]:
         return None, steps[0]
     if len(steps) != 2 or type(steps[0]).__name__ != "ColumnTransformer":
         names = ", ".join(type(step).__name__ for step in steps)
-        raise ValueError(f"a pipeline of {names} cannot be taken over; a ColumnTransformer and a model can")
+        raise ValueError(f"a pipeline of {names} cannot be converted; a ColumnTransformer and a model can")
     return steps[0], steps[1]
 
 
@@ -94,10 +94,11 @@ def _parameters(kind: type[Any], model: EstimatorLike) -> dict[str, Any]:
 
 
 def _compare(model: EstimatorLike, made: Any, frame: FrameLike) -> None:
-    ask = "predict_proba" if hasattr(model, "predict_proba") else "predict"
-    theirs, ours = getattr(model, ask)(frame), getattr(made, ask)(frame)
-    apart = float(np.abs(np.asarray(theirs, float) - ours).max(initial=0.0))
-    if not apart <= 1e-9:
+    method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+    theirs, ours = getattr(model, method)(frame), getattr(made, method)(frame)
+    difference = float(np.abs(np.asarray(theirs, float) - ours).max(initial=0.0))
+    if not difference <= 1e-9:
         raise ValueError(
-            f"on these rows the answers differ by up to {apart:.3g}; levels or gaps that the encoder never saw?"
+            f"the predictions of both models differ by up to {difference:.3g} on these rows; do the rows have levels or "
+            "missing values that the encoder has not seen?"
         )

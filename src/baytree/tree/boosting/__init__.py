@@ -1,1 +1,1 @@
-"""Models that are put to the vote: the trees, or the rule sets, of C5.0's trials, and the learner that boosts them."""
+"""C5.0: boosted trees and rule sets that vote, rule extraction, winnowing and soft thresholds."""

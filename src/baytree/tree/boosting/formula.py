@@ -1,10 +1,8 @@
-"""C5.0's models as formulas: the mixture where a row comes to rest, or the rules that hold, and votes that are added.
+"""C5.0's trees and rule sets as formulas, the expressions that exporters print.
 
-A rule set as expressions: rules that hold or not, as 1 and 0, and what their votes come to.
-
-Votes as expressions: who leads, and the numbers that all of C5.0's formulas share.
-
-A tree with soft thresholds as an expression: the value of every node from those of its branches, from the leaves up.
+A trial becomes the probabilities of its leaf, or the votes of the rules that hold; several trials add their votes.
+Rules that hold or fail are the numbers 1 and 0. A tree with soft thresholds is unrolled into an expression per node,
+from the leaves up.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ from baytree.tree.model.tree import Tree
 
 
 def tree_trials(model: TreeTrials, schema: Schema) -> Formula:
-    """The smoothed shares of one tree, or the shares of the votes of several."""
+    """Formula of C5.0 trees: smoothed proportions of a single tree, or vote proportions of several."""
     steps, nodes = FormulaBuilder(schema), []
     trials = []
     for k, tree in enumerate(model.trees):
@@ -57,7 +55,7 @@ def tree_trials(model: TreeTrials, schema: Schema) -> Formula:
 
 
 def rule_trials(model: RuleTrials, schema: Schema) -> Formula:
-    """How sure the rules that hold are of each class, or the shares of the votes of several sets."""
+    """Formula of C5.0 rules: confidence in each class of a single set, or vote proportions of several sets."""
     steps = FormulaBuilder(schema)
     trials = [of_rules(steps, rules) for rules in model.sets]
     return _formula(model.title, steps, trials, model.sets[0].default, ())
@@ -67,78 +65,78 @@ def _formula(
     title: str, steps: FormulaBuilder, trials: Sequence[Voted], first: int, trees: tuple[tuple[FormulaNode, ...], ...]
 ) -> Formula:
     schema = steps.schema
-    answers, choice, _ = trials[0]
+    values, choice, _ = trials[0]
     if len(trials) > 1:
         votes = steps.add_step(Sum(tuple(vote for _, _, vote in trials)))
-        answers, choice = steps.add_step(Quotient(votes, Total(votes))), leading(votes, first, len(schema.classes))[0]
+        values, choice = steps.add_step(Quotient(votes, Total(votes))), leading(votes, first, len(schema.classes))[0]
     columns = inputs(schema, "any")
-    return Formula(title, columns, schema.target.name, class_names(schema), answers, choice, tuple(steps.done), trees)
+    return Formula(title, columns, schema.target.name, class_names(schema), values, choice, tuple(steps.done), trees)
 
 
 class _Trial:
-    """The steps of one tree."""
+    """Builds the expressions of one tree."""
 
     def __init__(self, steps: FormulaBuilder, model: TreeTrials, k: int) -> None:
         self.steps, self.model, self.k, self.tree = steps, model, k, model.trees[k]
         self.n_classes = self.tree.n_classes
 
     def voted(self) -> Voted:
-        """The smoothed shares, the class of most weight or of least cost, and the vote for it."""
-        table = told(self.tree)
-        plain, weight = self._mixture(table[:, :-1]), self._mixture(table[:, -1:])
+        """Smoothed proportions, the predicted class (of most weight or least cost), and the vote for it."""
+        node_table = told(self.tree)
+        plain, weight = self._mixture(node_table[:, :-1]), self._mixture(node_table[:, -1:])
         smooth = Quotient(Sum((Product((weight, plain)), constant(prior(self.tree)))), Sum((weight, ONE)))
-        kept = self.steps.add_step(smooth)
-        answers = self.steps.add_step(Quotient(kept, Total(kept)))
+        smoothed = self.steps.add_step(smooth)
+        values = self.steps.add_step(Quotient(smoothed, Total(smoothed)))
         choice, chosen = self._choice(self._compared(plain))
-        return answers, choice, self._vote(answers, plain, self.steps.add_step(chosen))
+        return values, choice, self._vote(values, plain, self.steps.add_step(chosen))
 
     def _mixture(self, table: np.ndarray) -> Named:
-        """Σ share · row over the nodes that parts of a row reach."""
+        """Σ weight · row of `table` over the nodes that a row reaches."""
         if not self.model.soft:
             return self.steps.add_step(Spread(self.k, matrix(table)))
         return unrolled(self.steps, self.tree, self.model.soft[self.k], table)
 
     def _compared(self, plain: Named) -> Named:
-        """The shares as they are compared: soft ones in fine steps, whatever the order of their sums."""
+        """Proportions as they are compared: with soft thresholds rounded, so that the order of summation does not matter."""
         return self.steps.add_step(Apply("round", Product((plain, constant(FINE))))) if self.model.soft else plain
 
     def _choice(self, plain: Named) -> tuple[Expression, Expression]:
-        """The class by its place, and 1 for it beside 0 for the others."""
+        """Predicted class by its index, and as a one-hot vector."""
         if self.model.costs is None:
             return leading(plain, int(self.tree.prediction[0]), self.n_classes)
         cheapest = FirstHighest(self.steps.add_step(self._gains(plain)))
         return cheapest, Pick(cheapest, matrix(np.eye(self.n_classes)))
 
     def _expected(self, plain: Named) -> Expression:
-        """The expected cost of each class."""
+        """Expected cost of predicting each class."""
         costs = np.zeros((self.n_classes, self.n_classes)) if self.model.costs is None else self.model.costs
-        shares = [Total(Product((plain, constant(unit)))) for unit in np.eye(self.n_classes)]
-        return Sum(tuple(Product((share, constant(costs[:, true]))) for true, share in enumerate(shares)))
+        proportions = [Total(Product((plain, constant(unit)))) for unit in np.eye(self.n_classes)]
+        return Sum(tuple(Product((proportion, constant(costs[:, true]))) for true, proportion in enumerate(proportions)))
 
     def _gains(self, plain: Named) -> Expression:
-        """Minus the expected costs; a class that no row supports is out."""
+        """Minus the expected costs; a class without support cannot be chosen."""
         units = np.eye(self.n_classes)
-        out = tuple(_unless_shared(plain, unit) for unit in units)
-        return Sum((Product((MINUS, self.steps.add_step(self._expected(plain)))), *out))
+        excluded = tuple(_penalty_without_support(plain, unit) for unit in units)
+        return Sum((Product((MINUS, self.steps.add_step(self._expected(plain)))), *excluded))
 
     def _vote(self, answers: Named, plain: Named, chosen: Named) -> Expression:
         if self.model.costs is None or len(self.model.trees) == 1:
             return Product((chosen, answers))
         expected = self.steps.add_step(self._expected(plain))
-        sure = complement(Quotient(Total(Product((chosen, expected))), Total(expected)))
-        return Product((chosen, Case((When(Compare(Total(expected), ">", ZERO), sure),), ONE)))
+        certainty = complement(Quotient(Total(Product((chosen, expected))), Total(expected)))
+        return Product((chosen, Case((When(Compare(Total(expected), ">", ZERO), certainty),), ONE)))
 
 
-def _unless_shared(plain: Named, unit: np.ndarray) -> Expression:
-    """Nothing for a class that a part of the row supports, and what no cost reaches for another."""
-    share = Total(Product((plain, constant(unit))))
-    return Case((When(Compare(share, ">", ZERO), constant(0.0 * unit)),), constant(-1e300 * unit))
+def _penalty_without_support(plain: Named, unit: np.ndarray) -> Expression:
+    """0 for a class with support, −1e300 for a class without."""
+    proportion = Total(Product((plain, constant(unit))))
+    return Case((When(Compare(proportion, ">", ZERO), constant(0.0 * unit)),), constant(-1e300 * unit))
 
 
 def of_rules(steps: FormulaBuilder, rules: VotingRules) -> Voted:
-    """The shares that the rules which hold come to, the class of most votes, and the vote for it."""
+    """Class proportions of the rules that hold, the class of most votes, and the vote for it."""
     n, units = len(steps.schema.classes), np.eye(len(steps.schema.classes))
-    holds = [steps.add_step(_holds(rule, steps.schema)) for rule in rules]
+    holds = [steps.add_step(_rule_holds(rule, steps.schema)) for rule in rules]
     firing = steps.add_step(Sum((ZERO, *holds)))
     voters = [
         Product((hold, constant(rule.thousandths * units[rule.label]))) for hold, rule in zip(holds, rules, strict=True)
@@ -150,38 +148,39 @@ def of_rules(steps: FormulaBuilder, rules: VotingRules) -> Voted:
     mean = steps.add_step(Quotient(votes, Greatest((firing, ONE))))
     chosen = steps.add_step(is_chosen)
     winner = Product((chosen, Greatest((specific, mean))))
-    sure = steps.add_step(Sum((winner, Product((complement(chosen), Smallest((specific, mean)))))))
+    confidence = steps.add_step(Sum((winner, Product((complement(chosen), Smallest((specific, mean)))))))
     none = Compare(firing, "<", HALF)
-    unsure = np.full(n, 1.0 / n) if len(rules) or rules.proportions is None else rules.proportions
-    answers = steps.add_step(Case((When(none, constant(unsure)),), Quotient(sure, Total(sure))))
-    own = steps.add_step(Total(winner))
-    doubted = Case((When(Compare(own, ">", ZERO), own),), HALF)
-    return answers, choice, Product((chosen, doubted))
+    uninformed = np.full(n, 1.0 / n) if len(rules) or rules.proportions is None else rules.proportions
+    answers = steps.add_step(Case((When(none, constant(uninformed)),), Quotient(confidence, Total(confidence))))
+    winner_vote = steps.add_step(Total(winner))
+    vote = Case((When(Compare(winner_vote, ">", ZERO), winner_vote),), HALF)
+    return answers, choice, Product((chosen, vote))
 
 
 def _specific(rules: VotingRules, holds: Sequence[Named], label: int) -> Expression:
-    """The vote of the most specific rule of a class that holds, 0 where none does."""
+    """Vote of the most specific rule of a class that holds, 0 if none does."""
     order = sorted(range(len(rules)), key=lambda k: (-rules[k].cover, rules[k].vote), reverse=True)
     whens = [When(Compare(holds[k], ">", HALF), constant(rules[k].vote)) for k in order if rules[k].label == label]
     return Case(tuple(whens), ZERO) if whens else ZERO
 
 
-def _holds(rule: VotingRule, schema: Schema) -> Expression:
-    """1 where all conditions hold, 0 elsewhere."""
+def _rule_holds(rule: VotingRule, schema: Schema) -> Expression:
+    """1 if all conditions hold, else 0."""
     return Product((ONE, *(_condition(each, schema) for each in rule.conditions)))
 
 
 def _condition(condition: Condition, schema: Schema) -> Lookup:
     missing = (float(condition.missing),)
     if not isinstance(condition.allowed, ValueRange):
-        codes = range(len(schema.columns[condition.column].levels)) or range(1)  # of numbers only missing ones are asked for
+        # numeric columns have no codes; their condition allows only missing values
+        codes = range(len(schema.columns[condition.column].levels)) or range(1)
         return Lookup(condition.column, tuple((float(code in condition.allowed),) for code in codes), missing)
     edges, passes = _edges(condition.allowed)
     return Lookup(condition.column, tuple((each,) for each in passes), missing, edges)
 
 
 def _edges(allowed: ValueRange) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cuts as a lookup reads them, where a number that equals a cut lies below it, and which pieces pass."""
+    """Thresholds of a lookup, in which a number equal to a threshold is below it, and whether each interval passes."""
     low = np.nextafter(allowed.low, -inf) if allowed.from_low else allowed.low
     high = np.nextafter(allowed.high, -inf) if allowed.below_high else allowed.high
     cuts: list[float] = []
@@ -195,15 +194,15 @@ def _edges(allowed: ValueRange) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 ZERO, HALF, ONE, MINUS = Constant((0.0,)), Constant((0.5,)), Constant((1.0,)), Constant((-1.0,))
 
-Voted = tuple[Expression, Expression, Expression]  # the answers of a trial alone, its choice, its vote for each class
+Voted = tuple[Expression, Expression, Expression]  # probabilities of a single trial, its choice, its vote for each class
 
 
 def leading(votes: Expression, first: int, n_classes: int) -> tuple[Expression, Expression]:
-    """The first class with most votes, `first` unless another has more; by its place, and as 1 beside 0 for the others."""
-    units, place = np.eye(n_classes), FirstHighest(votes)
+    """Class of most votes, `first` unless another has more: its index, and a one-hot vector."""
+    units, index = np.eye(n_classes), FirstHighest(votes)
     is_beaten = Compare(Highest(votes), ">", Total(Product((votes, constant(units[first])))))
-    choice = Case((When(is_beaten, place),), Constant((float(first),)))
-    return choice, Case((When(is_beaten, Pick(place, matrix(units))),), constant(units[first]))
+    choice = Case((When(is_beaten, index),), Constant((float(first),)))
+    return choice, Case((When(is_beaten, Pick(index, matrix(units))),), constant(units[first]))
 
 
 def complement(share: Expression) -> Expression:
@@ -212,7 +211,7 @@ def complement(share: Expression) -> Expression:
 
 
 def unrolled(steps: FormulaBuilder, tree: Tree, soft: np.ndarray, table: np.ndarray) -> Named:
-    """The value of every node from those of its branches, the last first."""
+    """Values of the nodes of a tree with soft thresholds, from the leaves up."""
     value: dict[int, Expression] = {}
     for node in range(len(tree) - 1, -1, -1):
         if tree.column[node] < 0:
@@ -226,12 +225,12 @@ def _inner(tree: Tree, node: int, soft: np.ndarray, value: dict[int, Expression]
     column, children = int(tree.column[node]), range(tree.first[node], tree.first[node] + tree.branches[node])
     spread = Sum(tuple(Product((constant(tree.share[c]), value[c])) for c in children if tree.share[c] > 0))
     if tree.levels[node]:
-        taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
-        parts = [Product((_is_level(column, taken == b), value[c])) for b, c in enumerate(children)]
-        known = Sum((_is_level(column, taken >= 0), ZERO))
-        return Case((When(Compare(known, ">", ZERO), Sum(tuple(parts))),), spread)
-    below = _share_below(column, *soft.tolist())
-    mixed = Sum((Product((below, value[children[0]])), Product((complement(below), value[children[1]]))))
+        branch_of = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+        parts = [Product((_is_level(column, branch_of == b), value[c])) for b, c in enumerate(children)]
+        is_known = Sum((_is_level(column, branch_of >= 0), ZERO))
+        return Case((When(Compare(is_known, ">", ZERO), Sum(tuple(parts))),), spread)
+    weight_below = _weight_below(column, *soft.tolist())
+    mixed = Sum((Product((weight_below, value[children[0]])), Product((complement(weight_below), value[children[1]]))))
     return Case((When(Known(column), mixed),), spread)
 
 
@@ -239,14 +238,14 @@ def _is_level(column: int, taken: np.ndarray) -> Lookup:
     return Lookup(column, tuple((float(each),) for each in taken), (0.0,))
 
 
-def _share_below(column: int, low: float, middle: float, high: float, grid: float) -> Expression:
-    """1 up to the low bound, ½ at the middle, 0 from the high bound on."""
+def _weight_below(column: int, low: float, middle: float, high: float, grid: float) -> Expression:
+    """Weight of the branch below a soft threshold: 1 up to the low bound, ½ at the middle, 0 from the high bound on."""
     x = near(column, low, high, high - low + 4 * grid)
     if grid > 0:
         x = Product((Apply("round", Quotient(x, constant(grid))), constant(grid)))
     falling = Quotient(Product((HALF, Sum((x, constant(-low))))), constant(middle - low))
-    rest = Quotient(Product((HALF, Sum((constant(high), Product((MINUS, x)))))), constant(high - middle))
+    upper_part = Quotient(Product((HALF, Sum((constant(high), Product((MINUS, x)))))), constant(high - middle))
     whens = [When(Compare(x, "<=", constant(low)), ONE), When(Compare(x, ">=", constant(high)), ZERO)]
     if middle > low:
         whens.append(When(Compare(x, "<=", constant(middle)), complement(falling)))
-    return Case(tuple(whens), rest if high > middle else ZERO)
+    return Case(tuple(whens), upper_part if high > middle else ZERO)

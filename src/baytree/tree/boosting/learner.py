@@ -1,6 +1,7 @@
-"""The learner of C5.0: one tree or rule set, or trials that turn to the rows that those before got wrong.
+"""`C50Learner`: C5.0 (Quinlan), a single tree or rule set, or boosting trials of them.
 
-C5.0's first tree, before it is known whether a tree or rules are wanted: both begin with it.
+Boosting reweights the rows after each trial (see `reweighting`). `FirstTree` grows the first tree, with which trees and
+rules both begin, so that a comparison of models can share it.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from baytree.tree.policy.class_costs import EQUAL, ClassWeighting
 from baytree.tree.policy.policy import Branching, Policy
 from baytree.tree.search.c50 import C50Workspace, bench_of, pruned_globally, tree_of_c50
 
-_MORE_LEAVES = np.float32(1.1)  # than the first tree has per row, no later tree may have
+_MAX_LEAF_RATIO = np.float32(1.1)  # no later tree may have more leaves per row than the first one times this
 
 
 class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
-    """C5.0 with its options."""
+    """Learner of C5.0 with its options."""
 
     policy: Policy
     weighing: ClassWeighting = EQUAL
@@ -37,17 +38,17 @@ class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
     early_stopping: bool = True
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The trees, or the rule sets, of these rows."""
+        """Learn the trees or rule sets of these rows."""
         return self.learn_from_stage(self._first_tree.run(rows))
 
     @property
     def first_step(self) -> FirstTree | None:
-        """The first tree; None where later trials or soft cuts weigh its rows anew, or costs would have to be compared."""
+        """First tree, for sharing; None if later trials or soft thresholds change the weights of its rows, or with costs."""
         leaves_rows_alone = self.trials == 1 and not self.fuzzy
         return self._first_tree if leaves_rows_alone and self.weighing.is_equal else None
 
     def learn_from_stage(self, begun: FirstStageResult) -> FitResult:
-        """The trees, or the rule sets, that follow from the first tree."""
+        """Learn the trees or rule sets that follow from the first tree."""
         trials, weights = _Trials(self, begun).run()
         return FitResult(self._model(trials, begun), fitted_attributes={"winnowed_": begun.winnowed, "weights_": weights})
 
@@ -68,7 +69,7 @@ class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BoostingTrial(msgspec.Struct, frozen=True):
-    """What one trial made of the rows as they weighed."""
+    """Result of one trial on the current weights."""
 
     nodes: _core.Growth
     tree: C50Tree
@@ -76,13 +77,13 @@ class BoostingTrial(msgspec.Struct, frozen=True):
 
     @property
     def soft(self) -> np.ndarray:
-        """float64 [n_nodes, 4]: the bounds of the thresholds, and the grid of float32 around them."""
+        """Bounds of the soft thresholds and the float32 grid around them, float64 [n_nodes, 4]."""
         bounds, tree = self.nodes.arrays()["soft"], self.tree
         return soft_cuts(bounds[:, 0], tree.cut, bounds[:, 2], tree.column >= 0)
 
 
 class _Trials:
-    """One trial after the other."""
+    """Runs the trials one after the other."""
 
     def __init__(self, learner: C50Learner, begun: FirstStageResult) -> None:
         self.learner, self.first = learner, begun.nodes
@@ -91,26 +92,26 @@ class _Trials:
         self.tested: list[bool] = []
 
     def run(self) -> tuple[list[BoostingTrial], np.ndarray]:
-        """The trials, and float32 [n_trials, n_rows]: what each row weighed in each of them."""
-        found, weights = [self._first()], [self.bench.rows.weights()]
-        standing = BoostingState(self.table.label, self.table.n_classes, self.learner.trials, self.learner.early_stopping)
-        while len(found) < self.learner.trials:
-            outcome = standing.after(self._answers(found[-1]), self.bench.rows.weights(), _is_mute(found[-1]))
-            if outcome.is_discarded and len(found) > 1:
-                found.pop()
+        """Run the trials; return them and the weight of each row in each trial, float32 [n_trials, n_rows]."""
+        trials, weights = [self._first()], [self.bench.rows.weights()]
+        state = BoostingState(self.table.label, self.table.n_classes, self.learner.trials, self.learner.early_stopping)
+        while len(trials) < self.learner.trials:
+            outcome = state.after(self._answers(trials[-1]), self.bench.rows.weights(), _is_constant(trials[-1]))
+            if outcome.is_discarded and len(trials) > 1:
+                trials.pop()
             if outcome.is_last:
                 break
             self.bench.rows.weigh(outcome.weight)
             weights.append(outcome.weight)
-            found.append(self._later(np.flatnonzero(outcome.grows).astype(np.int32)))
-        if self.learner.early_stopping and abandoned(len(found), self.learner.trials):
-            found = found[:1]
-        return found, np.array(weights[: len(found)])
+            trials.append(self._later(np.flatnonzero(outcome.grows).astype(np.int32)))
+        if self.learner.early_stopping and abandoned(len(trials), self.learner.trials):
+            trials = trials[:1]
+        return trials, np.array(weights[: len(trials)])
 
     def _first(self) -> BoostingTrial:
         trial = self._finished(self.bench.rows.tidy(self.first, self.learner.rules))
-        leaves = _size(trial.tree, not self._groups and not self.learner.rules)
-        self.leaves_per_weight = float(_MORE_LEAVES * np.float32(leaves) / np.float32(len(self.table)))
+        leaves = _n_leaves(trial.tree, not self._groups and not self.learner.rules)
+        self.leaves_per_weight = float(_MAX_LEAF_RATIO * np.float32(leaves) / np.float32(len(self.table)))
         return trial
 
     def _later(self, among: np.ndarray) -> BoostingTrial:
@@ -122,7 +123,7 @@ class _Trials:
         return self.learner.policy.branching is Branching.GROUPED
 
     def _finished(self, nodes: _core.Growth) -> BoostingTrial:
-        """The trial of a tree whose leaves are joined."""
+        """Trial of a tree with merged leaves."""
         if self.learner.fuzzy and not self.learner.rules:
             nodes = self.bench.rows.soften(nodes, self.flat_costs)
         tree = tree_of_c50(nodes, self.bench.policy)
@@ -132,30 +133,30 @@ class _Trials:
         if not self.tested:
             self.tested = np.isin(np.arange(len(self.table.schema)), tree.column).tolist()
         errors = float(tree.risk[tree.is_leaf].sum() if self.costs is None else tree.risk[0])
-        found, otherwise = self.bench.rows.rules(nodes, self.tested, errors, self.flat_costs)
-        return voting_rules(found, otherwise, tree.counts[0] / tree.weight[0])
+        rules, default = self.bench.rows.rules(nodes, self.tested, errors, self.flat_costs)
+        return voting_rules(rules, default, tree.counts[0] / tree.weight[0])
 
     def _answers(self, trial: BoostingTrial) -> tuple[np.ndarray, np.ndarray]:
-        """The class of each row, and how sure it is."""
+        """Predicted class of each row, and the confidence in it."""
         if trial.rules is None:
             return self.bench.rows.classify(trial.nodes, self.flat_costs)
         return trial.rules.sure_choices(self.table)
 
 
-def _is_mute(trial: BoostingTrial) -> bool:
+def _is_constant(trial: BoostingTrial) -> bool:
     return len(trial.rules) == 0 if trial.rules is not None else len(trial.tree) == 1
 
 
-def _size(tree: Tree, counts_levels: bool) -> int:
-    """The number of leaves with rows; with `counts_levels`, a leaf of several levels counts once for each."""
-    held = tree.is_leaf & (tree.weight > 0)
+def _n_leaves(tree: Tree, counts_levels: bool) -> int:
+    """Number of leaves with rows; with `counts_levels`, a leaf of several levels counts once per level."""
+    has_rows = tree.is_leaf & (tree.weight > 0)
     if not counts_levels:
-        return int(np.count_nonzero(held))
+        return int(np.count_nonzero(has_rows))
     size = 0
     for node in np.flatnonzero(~tree.is_leaf):
         children = range(tree.first[node], tree.first[node] + tree.branches[node])
-        taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
-        size += sum(max(int(np.count_nonzero(taken == b)), 1) for b, child in enumerate(children) if held[child])
+        branch_of = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+        size += sum(max(int(np.count_nonzero(branch_of == b)), 1) for b, child in enumerate(children) if has_rows[child])
     return max(size, 1)
 
 
@@ -167,14 +168,14 @@ def _usage_of_rules(sets: tuple[VotingRules, ...], table: Table) -> np.ndarray:
 
 
 class FirstTree(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides how the first tree is grown and pruned."""
+    """Settings that determine how the first tree is grown and pruned."""
 
     policy: Policy
     weighing: ClassWeighting = EQUAL
     winnow: bool = False
 
     def run(self, rows: Partitions) -> FirstStageResult:
-        """The first tree of these rows."""
+        """Grow the first tree of these rows."""
         table = rescale_weights(rows).gather()
         costs = cost_table(self.weighing, table)
         bench = bench_of(table, self.policy, threads.count(rows.n_jobs), class_multipliers(costs, table))
@@ -183,7 +184,7 @@ class FirstTree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FirstStageResult(msgspec.Struct, frozen=True):
-    """The rows in the core, and the first tree that they grow; no leaves are joined yet."""
+    """Rows in the core, and the first tree grown from them; its leaves are not merged yet."""
 
     table: Table
     costs: np.ndarray | None  # [n_classes (predicted), n_classes (true)]
@@ -193,10 +194,10 @@ class FirstStageResult(msgspec.Struct, frozen=True):
 
 
 def pruned(bench: C50Workspace, nodes: _core.Growth, costs: np.ndarray | None) -> _core.Growth:
-    """The nodes after the second pruning, or with the classes that cost least."""
+    """Nodes after the global pruning, or relabelled with the classes of least cost."""
     return pruned_globally(bench, nodes) if costs is None else bench.rows.apply_costs(nodes, flat(costs))
 
 
 def flat(costs: np.ndarray | None) -> np.ndarray:
-    """The costs as the core takes them; nothing where all mistakes cost the same."""
+    """Costs as the core takes them; empty if all misclassifications cost the same."""
     return np.zeros(0) if costs is None else np.ascontiguousarray(costs).ravel()

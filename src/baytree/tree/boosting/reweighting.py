@@ -1,8 +1,8 @@
-"""Between two trials of boosting: rows that were wrong weigh more, and rows whose class is settled are dropped.
+"""Between two boosting trials of C5.0: reweighting of the rows, winnowing of columns, and costs as class weights.
 
-C5.0's winnowing: a tree of half of the rows tells which columns do no good on the other half.
-
-What costs make of C5.0's rows: of two classes, the one whose mistakes cost more weighs more.
+Misclassified rows gain weight, and rows whose vote is decided are dropped (`BoostingState`). Winnowing
+(`select_useful_columns`) grows a tree on half of the rows and drops columns that do not help on the other half. With
+two classes, costs multiply the weights of the class whose misclassification is more expensive.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from baytree.data.encoding.table import Table
 from baytree.tree.policy.class_costs import ClassWeighting
 from baytree.tree.search.c50 import C50Workspace, restored, trial_settings
 
-_FEW = np.float32(0.001)  # the least that a row which was right weighs
+_MIN_WEIGHT = np.float32(0.001)  # minimum weight of a correctly classified row
 
-_MANY_ROWS = 4001  # of more rows, the lightest are left out of growing
+_MIN_SUBSET_ROWS = 4001  # with more rows than this, the lightest are left out of growing
 
-_SINGLE = np.float32
+_FLOAT32 = np.float32
 
 
 def abandoned(n_found: int, n_wanted: int) -> bool:
-    """Whether so few trials are left that the first answers alone."""
+    """Whether so few trials are left that the first one predicts alone."""
     return n_wanted > 1 and n_found <= 2
 
 
 class NextWeights(NamedTuple):
-    """What the rows weigh in the next trial, and which of them it grows from."""
+    """Weights of the rows in the next trial, and which of them it grows from."""
 
     is_last: bool  # there is no next trial
-    is_discarded: bool = False  # the trial itself does not count
-    weight: np.ndarray = np.zeros(0, _SINGLE)  # float32 [n_rows]
+    is_discarded: bool = False  # the trial itself is not used
+    weight: np.ndarray = np.zeros(0, _FLOAT32)  # float32 [n_rows]
     grows: np.ndarray = np.zeros(0, bool)  # bool [n_rows]
 
 
 class BoostingState:
-    """The votes of the trials so far."""
+    """Votes of the trials so far, and the rows that are dropped."""
 
     def __init__(self, label: np.ndarray, n_classes: int, n_trials: int, stops_early: bool) -> None:
         self.label, self.n_trials, self.stops_early = label, n_trials, stops_early
-        self.votes = np.zeros((len(label), n_classes), _SINGLE)
+        self.votes = np.zeros((len(label), n_classes), _FLOAT32)
         self.leader = np.zeros(len(label), np.int64)
         self.is_dropped = np.zeros(len(label), bool)
-        self.lightest = 1.0  # what a row weighs by now that was right from the beginning
+        self.lightest = 1.0  # current weight of a row that was always classified correctly
         self.n_done = 0
 
     def after(self, answers: tuple[np.ndarray, np.ndarray], weight: np.ndarray, is_mute: bool) -> NextWeights:
-        """What follows from a trial; `is_mute`: it says the same of every row."""
+        """Weights that follow from a trial; `is_mute`: it predicts the same class for every row."""
         choice, confidence = answers
         self.n_done += 1
         self._count(choice, confidence)
         if 2 * self.n_done > self.n_trials:
             self._drop()
-        weight = np.where(self.is_dropped, _SINGLE(0), weight)
+        weight = np.where(self.is_dropped, _FLOAT32(0), weight)
         counts = weight > 0
         wrong = counts & (choice != self.label)
         right = counts & ~wrong
@@ -68,74 +68,74 @@ class BoostingState:
 
     def _count(self, choice: np.ndarray, confidence: np.ndarray) -> None:
         rows = np.flatnonzero(~self.is_dropped)
-        self.votes[rows, choice[rows]] += confidence[rows].astype(_SINGLE)
+        self.votes[rows, choice[rows]] += confidence[rows].astype(_FLOAT32)
         leads = self.votes[rows, choice[rows]] > self.votes[rows, self.leader[rows]]
         self.leader[rows[leads]] = choice[rows[leads]]
 
     def _drop(self) -> None:
-        """Rows that the trials to come cannot win back are dropped for good."""
+        """Drop rows that the remaining trials cannot win back."""
         rows = np.arange(len(self.label))
-        left = _SINGLE(self.n_trials - self.n_done)
-        self.is_dropped |= self.votes[rows, self.leader] > self.votes[rows, self.label] + left
+        votes_left = _FLOAT32(self.n_trials - self.n_done)
+        self.is_dropped |= self.votes[rows, self.leader] > self.votes[rows, self.label] + votes_left
 
     def _reweighed(
         self, weight: np.ndarray, wrong: np.ndarray, right: np.ndarray, w_wrong: float, w_right: float
     ) -> NextWeights:
-        """Half-way to equal weight of right and wrong rows, the same amount for each wrong row."""
-        shift, scale = (w_right - w_wrong) / 4, (wrong.sum() + right.sum()) / max(w_right + w_wrong, 1e-30)
-        after = weight.copy()
-        after[wrong] = (scale * (weight[wrong] + shift / max(wrong.sum(), 1))).astype(_SINGLE)
-        falls = scale * (w_right - shift) / max(w_right, 1e-30)
-        after[right] = np.maximum((weight[right] * falls).astype(_SINGLE), _FEW)
-        self.lightest *= falls
-        grows = after > 0
-        if len(weight) > _MANY_ROWS and self.lightest <= 0.2:
-            grows &= after > self.lightest + 0.001
-        return NextWeights(False, False, after, grows)
+        """Move half-way towards equal weight of correct and wrong rows, by the same amount for each wrong row."""
+        transfer, scale = (w_right - w_wrong) / 4, (wrong.sum() + right.sum()) / max(w_right + w_wrong, 1e-30)
+        new_weight = weight.copy()
+        new_weight[wrong] = (scale * (weight[wrong] + transfer / max(wrong.sum(), 1))).astype(_FLOAT32)
+        factor = scale * (w_right - transfer) / max(w_right, 1e-30)
+        new_weight[right] = np.maximum((weight[right] * factor).astype(_FLOAT32), _MIN_WEIGHT)
+        self.lightest *= factor
+        grows = new_weight > 0
+        if len(weight) > _MIN_SUBSET_ROWS and self.lightest <= 0.2:
+            grows &= new_weight > self.lightest + 0.001
+        return NextWeights(False, False, new_weight, grows)
 
 
 def select_useful_columns(bench: C50Workspace, table: Table, costs: np.ndarray | None) -> tuple[str, ...]:
-    """Takes columns out of use, and names them."""
-    inside, outside = halves(table.label, table.n_classes)
+    """Winnow: take useless columns out of use, and return their names."""
+    train, test = halves(table.label, table.n_classes)
     before = np.array(bench.rows.used())
     trial_settings(bench)
-    used = _worthwhile(bench, inside, outside, costs, before)
+    used = _useful_columns(bench, train, test, costs, before)
     restored(bench)
     bench.rows.use(used.tolist())
     return tuple(name for name, was, remains in zip(table.schema.names, before, used, strict=True) if was and not remains)
 
 
 def halves(label: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """int32, twice: of each class every other row from the front, the others from the back; the first half learns."""
-    place = np.empty(len(label), np.int64)
+    """Two halves of the rows, int32 each: alternate rows of each class, the second half reversed; the first half trains."""
+    rank = np.empty(len(label), np.int64)
     for code in range(n_classes):
         rows = np.flatnonzero(label == code)
-        place[rows] = np.arange(len(rows))
-    front, back = np.flatnonzero(place % 2 == 0), np.flatnonzero(place % 2 == 1)[::-1]
+        rank[rows] = np.arange(len(rows))
+    front, back = np.flatnonzero(rank % 2 == 0), np.flatnonzero(rank % 2 == 1)[::-1]
     order = np.concatenate([front, back]).astype(np.int32)
     return order[: len(label) // 2], order[len(label) // 2 :]
 
 
-def _worthwhile(
+def _useful_columns(
     bench: C50Workspace, inside: np.ndarray, outside: np.ndarray, costs: np.ndarray | None, used: np.ndarray
 ) -> np.ndarray:
-    """bool [n_columns]: the columns that stay in use."""
-    price = np.zeros(0) if costs is None else np.ascontiguousarray(costs).ravel()
-    seen, tree = _columns(_grown(bench, inside, prunes=False), len(used)), _grown(bench, inside)
-    base = bench.rows.cost_of_mistakes(tree, outside, price, -1)
+    """Columns that remain in use, bool [n_columns]."""
+    cost_vector = np.zeros(0) if costs is None else np.ascontiguousarray(costs).ravel()
+    used_unpruned, tree = _columns(_grow(bench, inside, prunes=False), len(used)), _grow(bench, inside)
+    base = bench.rows.cost_of_mistakes(tree, outside, cost_vector, -1)
     harmful = np.zeros(len(used), bool)
     for j in np.flatnonzero(_columns(tree, len(used))):
-        harmful[j] = bench.rows.cost_of_mistakes(tree, outside, price, int(j)) < base
+        harmful[j] = bench.rows.cost_of_mistakes(tree, outside, cost_vector, int(j)) < base
     if harmful.any():
         bench.rows.use((used & ~harmful).tolist())
-        if bench.rows.cost_of_mistakes(_grown(bench, inside), outside, price, -1) > base:
+        if bench.rows.cost_of_mistakes(_grow(bench, inside), outside, cost_vector, -1) > base:
             harmful[:] = False
         bench.rows.use(used.tolist())
-    return used & seen & ~harmful
+    return used & used_unpruned & ~harmful
 
 
-def _grown(bench: C50Workspace, rows: np.ndarray, prunes: bool = True) -> _core.Growth:
-    """A tree of these rows, any gain being enough."""
+def _grow(bench: C50Workspace, rows: np.ndarray, prunes: bool = True) -> _core.Growth:
+    """Grow a tree of these rows, in which any gain suffices."""
     rows = np.sort(rows)
     weight = bench.rows.weights()
     grown = bench.rows.grow(rows, rows, 0.0, 0.0, 0.0, prunes, True)
@@ -148,7 +148,7 @@ def _columns(tree: _core.Growth, n_columns: int) -> np.ndarray:
 
 
 def cost_table(weighing: ClassWeighting, table: Table) -> np.ndarray | None:
-    """float64 [n_classes (predicted), n_classes (true)]: no mistake costs less than 1; None where all cost the same."""
+    """Costs, float64 [n_classes (predicted), n_classes (true)], at least 1 per error; None if all are equal."""
     if weighing.costs is None:
         return None
     costs = np.maximum(weighing.costs.of(table.schema.classes).T, 1.0)
@@ -157,7 +157,7 @@ def cost_table(weighing: ClassWeighting, table: Table) -> np.ndarray | None:
 
 
 def class_multipliers(costs: np.ndarray | None, table: Table) -> np.ndarray | None:
-    """float64 [2]: what a row of each of two classes weighs, 1 on average; None where rows keep their weight."""
+    """Weight of a row of each of two classes, mean 1, float64 [2]; None if rows keep their weights."""
     if costs is None or table.n_classes != 2:
         return None
     cost = np.array([costs[1, 0], costs[0, 1]])

@@ -1,7 +1,4 @@
-"""Rule sets from what the core has formed, and from the leaves of any tree.
-
-C5.0's usage of columns, as a table.
-"""
+"""Voting rules from the rules that the core extracted, or from the leaves of any tree; C5.0's table of column usage."""
 
 from __future__ import annotations
 
@@ -23,24 +20,24 @@ from baytree.tree.search.c50 import six_digits
 
 
 def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise: int, prior: np.ndarray) -> VotingRules:
-    """The rules that the core has formed; `prior` is the share of each class in all rows."""
+    """Voting rules of the core; `prior` is the proportion of each class in all rows."""
     rules = []
-    for label, cover, right, _, asked in found:
+    for label, cover, right, _, tests in found:
         cover, right = six_digits(np.array([cover, right])).tolist()
         lift = (right + 1.0) / (cover + 2.0) / float(prior[label])
-        rules.append(VotingRule(_met([_condition(*each) for each in asked]), label, cover, right, lift))
+        rules.append(VotingRule(_intersected([_condition(*each) for each in tests]), label, cover, right, lift))
     return VotingRules(tuple(rules), otherwise, prior / prior.sum())
 
 
 def rules_of_leaves(tree: Tree, schema: Schema) -> VotingRules:
-    """A rule for each leaf of any tree that holds rows; where none holds, the class of all rows."""
+    """A voting rule per leaf with rows, for any tree; the default is the majority class of all rows."""
     prior, rules = tree.counts[0] / tree.weight[0], []
-    for node, asked in paths(tree, schema):
+    for node, conditions in paths(tree, schema):
         label, weight = int(tree.prediction[node]), float(tree.weight[node])
         if weight > 0:
             right = float(tree.counts[node, label])
             lift = (right + 1.0) / (weight + 2.0) / max(float(prior[label]), 1e-300)
-            rules.append(VotingRule(tuple(map(StoredCondition.of, asked.values())), label, weight, right, lift))
+            rules.append(VotingRule(tuple(map(StoredCondition.of, conditions.values())), label, weight, right, lift))
     rules.sort(key=lambda rule: (rule.label, -rule.thousandths))
     return VotingRules(tuple(rules), int(tree.prediction[0]), prior / prior.sum())
 
@@ -51,8 +48,8 @@ def _condition(column: int, ask: int, cut: float, levels: list[int]) -> Conditio
     return Condition(column, ValueRange(-inf, cut) if ask == 0 else ValueRange(cut, inf))
 
 
-def _met(conditions: Sequence[Condition]) -> tuple[StoredCondition, ...]:
-    """One condition for each column."""
+def _intersected(conditions: Sequence[Condition]) -> tuple[StoredCondition, ...]:
+    """Intersect the conditions on each column."""
     by_column: dict[int, Condition] = {}
     for each in conditions:
         by_column[each.column] = by_column[each.column].meet(each) if each.column in by_column else each
@@ -60,14 +57,14 @@ def _met(conditions: Sequence[Condition]) -> tuple[StoredCondition, ...]:
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """One column, and the share of the training rows for which its value is read."""
+    """A column, and the proportion of training rows for which its value is read."""
 
     column: str
     usage: float
 
 
 class UsageTable(msgspec.Struct, frozen=True):
-    """The columns, the most used first; prints as a table, and is a frame on demand."""
+    """Columns by falling usage; prints as a table and converts to a data frame."""
 
     rows: tuple[Usage, ...]
 
@@ -82,7 +79,7 @@ class UsageTable(msgspec.Struct, frozen=True):
         return [msgspec.structs.asdict(row) for row in self.rows]
 
     def to_frame(self) -> Any:
-        """A data frame of the library that is in use."""
+        """Data frame of the library in use."""
         return frame_of({name: [getattr(row, name) for row in self] for name in Usage.__struct_fields__})
 
     def __str__(self) -> str:
@@ -91,6 +88,6 @@ class UsageTable(msgspec.Struct, frozen=True):
 
 
 def usage_table(usage: np.ndarray, schema: Schema) -> UsageTable:
-    """One line per column, by falling usage and, of equals, in the order of the table."""
-    rows = [Usage(name, share) for name, share in zip(schema.names, usage.tolist(), strict=True)]
+    """One row per column, by falling usage; of equals, in table order."""
+    rows = [Usage(name, usage_of_column) for name, usage_of_column in zip(schema.names, usage.tolist(), strict=True)]
     return UsageTable(tuple(sorted(rows, key=lambda row: -row.usage)))

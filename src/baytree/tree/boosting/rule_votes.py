@@ -1,6 +1,7 @@
-"""Rule sets that vote: every rule that holds speaks for its class, as surely as it was right on the training rows.
+"""C5.0's voting rules: each rule that holds votes for its class with its confidence on the training rows.
 
-One rule that votes: what it asks, as a model file can hold it, and how sure it is.
+`VotingRules` is the rule set of one trial, `RuleTrials` the model of all trials, `VotingRule` and `StoredCondition` are
+the records of a model file.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from baytree.uncertainty.intervals import no_interval
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-_UNSURE = 0.5  # of the default class, where no rule holds
+_DEFAULT_CONFIDENCE = 0.5  # confidence in the default class if no rule holds
 
 
 class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="voting_rules"):
-    """Rules that vote, by class and by how sure they are, and the class where none holds.
+    """Voting rules, ordered by class and confidence, and the default class if none holds.
 
     A set without rules predicts the default class, with the class proportions of the training rows as probabilities.
     """
@@ -49,44 +50,46 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return self.rules[place]
 
     def without(self, rule: int) -> VotingRules:
-        """The set without the rule at this place."""
+        """Rule set without the rule at this index."""
         if not -len(self.rules) <= rule < len(self.rules):
-            raise ValueError(f"there is no rule {rule}; the places of the rules go from 0 to {len(self.rules) - 1}")
-        kept = (each for place, each in enumerate(self.rules) if place != rule % len(self.rules))
-        return VotingRules(tuple(kept), self.default, self.proportions)
+            raise ValueError(f"there is no rule {rule}; rules are numbered from 0 to {len(self.rules) - 1}")
+        remaining = (each for index, each in enumerate(self.rules) if index != rule % len(self.rules))
+        return VotingRules(tuple(remaining), self.default, self.proportions)
 
     def predict(self, table: Table) -> np.ndarray:
-        """float64 [n_rows, n_classes]: how sure the rules that hold are of each class, as shares."""
+        """Class probabilities, float64 [n_rows, n_classes]: the normalised confidence of the rules that hold in each
+        class.
+        """
         if not self.rules and self.proportions is not None:
             return np.tile(self.proportions, (len(table), 1))
         firing, votes = self._fired(table)
         n_firing = np.maximum(firing.sum(axis=1), 1)[:, None]
         specific, mean = self._specific(firing, votes.shape[1]), votes / n_firing
         winner = leading(votes, self.default)[:, None] == np.arange(votes.shape[1])
-        sure = np.where(winner, np.maximum(specific, mean), np.where(votes > 0, np.minimum(specific, mean), 0.0))
-        return shares_of(np.where(firing.any(axis=1, keepdims=True), sure, 0.0))
+        confidence = np.where(winner, np.maximum(specific, mean), np.where(votes > 0, np.minimum(specific, mean), 0.0))
+        return shares_of(np.where(firing.any(axis=1, keepdims=True), confidence, 0.0))
 
     def predict_codes(self, table: Table) -> np.ndarray:
-        """int64 [n_rows]: the class with most votes; the default class unless another has more."""
+        """Class of most votes, int64 [n_rows]; the default class unless another has more."""
         return leading(self._fired(table)[1], self.default)
 
     def sure_choices(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """The class of each row, and the vote of its most specific rule, ½ where none holds for it."""
+        """Predicted class of each row, and the vote of its most specific rule, ½ if none holds for it."""
         firing, votes = self._fired(table)
         choice = leading(votes, self.default)
-        sure = self._specific(firing, votes.shape[1])[np.arange(len(choice)), choice]
-        return choice, np.where(sure > 0, sure, _UNSURE)
+        confidence = self._specific(firing, votes.shape[1])[np.arange(len(choice)), choice]
+        return choice, np.where(confidence > 0, confidence, _DEFAULT_CONFIDENCE)
 
     def reported(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """The class of each row, and how sure the set is of it before shares are taken."""
+        """Predicted class of each row, and the confidence in it before normalisation."""
         firing, votes = self._fired(table)
         choice, rows = leading(votes, self.default), np.arange(len(votes))
         mean = votes[rows, choice] / np.maximum(firing.sum(axis=1), 1)
-        sure = np.maximum(self._specific(firing, votes.shape[1])[rows, choice], mean)
-        return choice, np.where(sure > 0, sure, _UNSURE)
+        confidence = np.maximum(self._specific(firing, votes.shape[1])[rows, choice], mean)
+        return choice, np.where(confidence > 0, confidence, _DEFAULT_CONFIDENCE)
 
     def reads(self, table: Table) -> np.ndarray:
-        """bool [n_rows, n_columns]: the columns that the rules which hold for a row ask for."""
+        """Columns that the rules which hold for a row test, bool [n_rows, n_columns]."""
         read = np.zeros((len(table.schema), len(table)), np.bool_)
         for rule, holds in zip(self.rules, self.holding(table).T, strict=True):
             for condition in rule.conditions:
@@ -94,14 +97,14 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return read.T
 
     def holding(self, table: Table) -> np.ndarray:
-        """bool [n_rows, n_rules]: which rules hold for which rows."""
+        """Whether each rule holds for each row, bool [n_rows, n_rules]."""
         holds = np.empty((len(self.rules), len(table)), np.bool_)
         for k, rule in enumerate(self.rules):
             holds[k] = holding(rule.conditions, table)
         return holds.T
 
     def ledger_lines(self, table: Table) -> Lines:
-        """The rules with what they ask, and how they vote for each row."""
+        """Lines of an explanation: each rule with its conditions, and its votes for each row."""
         firing, n = self.holding(table), len(table.schema.classes)
         lines: Lines = []
         for k, rule in enumerate(self.rules):
@@ -111,25 +114,25 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return lines
 
     def summary(self, schema: Schema) -> RuleSetSummary:
-        """The rules as records."""
+        """Summary record of the rules."""
         classes = tuple(map(str, schema.classes))
         rules = tuple(rule.named(schema) for rule in self.rules)
         return RuleSetSummary(schema.target.name, classes, rules, classes[self.default])
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless every condition reads a column in a way of its kind, and every class is one."""
+        """Raise an error unless every condition suits its column and every class exists."""
         if not 0 <= self.default < len(schema.classes):
-            raise ValueError("a rule set names a class that there is not")
-        given = self.proportions
-        if given is not None and (
-            given.shape != (len(schema.classes),) or not np.isclose(given.sum(), 1) or (given < 0).any()
+            raise ValueError("the default of a rule set is not a known class")
+        proportions = self.proportions
+        if proportions is not None and (
+            proportions.shape != (len(schema.classes),) or not np.isclose(proportions.sum(), 1) or (proportions < 0).any()
         ):
-            raise ValueError("the class proportions of a rule set are not those of the classes")
+            raise ValueError("the class proportions of a rule set do not fit the classes")
         for rule in self.rules:
             rule.check(schema)
 
     def _fired(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """Which rules hold for each row, and float64 [n_rows, n_classes]: the votes."""
+        """Whether each rule holds for each row, and the votes, float64 [n_rows, n_classes]."""
         firing = self.holding(table)
         by_class = np.zeros((len(self.rules), len(table.schema.classes)))
         for k, rule in enumerate(self.rules):
@@ -137,35 +140,35 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return firing, (firing.astype(np.float64) @ by_class) / 1000.0
 
     def _specific(self, firing: np.ndarray, n_classes: int) -> np.ndarray:
-        """float64 [n_rows, n_classes]: the vote of the rule that holds and covers least, then of the larger vote."""
-        found = np.zeros((len(firing), n_classes))
+        """Vote of the rule that holds and covers fewest rows (then of the larger vote), float64 [n_rows, n_classes]."""
+        specific = np.zeros((len(firing), n_classes))
         for k in sorted(range(len(self.rules)), key=lambda k: (-self.rules[k].cover, self.rules[k].vote)):
-            found[firing[:, k], self.rules[k].label] = self.rules[k].vote
-        return found
+            specific[firing[:, k], self.rules[k].label] = self.rules[k].vote
+        return specific
 
 
 class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="rule_trials"):
-    """The rule sets of the trials, in their order: one answers by itself, several vote."""
+    """Rule sets of the trials, in order: a single set predicts by itself, several vote."""
 
     sets: tuple[VotingRules, ...]
-    usage: np.ndarray  # float64 [n_columns], the share of the training rows for which a rule that holds asks for a column
+    usage: np.ndarray  # float64 [n_columns], proportion of training rows for which a rule that holds tests the column
 
     def predict(self, table: Table) -> np.ndarray:
-        """float64 [n_rows, n_classes]: of one set how sure its rules are, of several their shares of the votes."""
+        """Class probabilities, float64 [n_rows, n_classes]: confidence of a single set, or vote proportions of several."""
         return self.sets[0].predict(table) if len(self.sets) == 1 else shares_of(self._votes(table))
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
-        """Refused: votes are no shares of rows."""
-        raise no_interval("rules vote by how sure each is, and votes are no shares of rows; rules=False gives a tree")
+        """Raise an error: votes are not proportions of rows, so they have no interval."""
+        raise no_interval("rule sets have no intervals, because votes are not proportions of rows; set rules=False")
 
     def predict_codes(self, table: Table) -> np.ndarray:
-        """int64 [n_rows]: the class with most votes; a tie goes to the default class of the first set."""
+        """Class of most votes, int64 [n_rows]; ties go to the default class of the first set."""
         if len(self.sets) == 1:
             return self.sets[0].predict_codes(table)
         return leading(self._votes(table), self.sets[0].default)
 
     def explain(self, table: Table) -> list[Explanation]:
-        """The ledger of the votes of each row."""
+        """Explanation of each row by the votes of rules or trials."""
         if len(self.sets) == 1:
             return vote_ledgers(table, self.sets[0].ledger_lines(table), self.predict(table))
         each = [self._trial(rules, table) for rules in self.sets]
@@ -178,21 +181,21 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
         return rule_trials(self, schema)
 
     def summary(self, schema: Schema) -> RuleSetSummary | TrialsSummary:
-        """The rules as records, set by set."""
-        told = tuple(rules.summary(schema) for rules in self.sets)
-        return told[0] if len(told) == 1 else TrialsSummary(schema.target.name, told)
+        """Summary record of the rules, set by set."""
+        summaries = tuple(rules.summary(schema) for rules in self.sets)
+        return summaries[0] if len(summaries) == 1 else TrialsSummary(schema.target.name, summaries)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless every set fits the schema."""
+        """Raise an error unless every set fits the schema."""
         if not self.sets or self.usage.shape != (len(schema),):
-            raise ValueError("there is no rule set, or its columns are not those of the schema")
+            raise ValueError("the model has no rule set, or its columns do not fit the schema")
         for rules in self.sets:
             rules.check(schema)
 
     @property
     def title(self) -> str:
-        """What the model is."""
-        return "rule set" if len(self.sets) == 1 else f"{len(self.sets)} rule sets that vote"
+        """Name of the kind of model."""
+        return "rule set" if len(self.sets) == 1 else f"{len(self.sets)} boosted rule sets"
 
     def _votes(self, table: Table) -> np.ndarray:
         return np.sum([self._trial(rules, table)[0] for rules in self.sets], axis=0)
@@ -203,29 +206,29 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
 
 
 class StoredCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A condition as a model file can hold it, which has no word for infinity: a bound that is not there is None."""
+    """Condition as stored in a model file, which cannot hold infinity: an absent bound is None."""
 
     column: int
-    low: float | str | None = None  # "inf" or "-inf" where that is the bound
+    low: float | str | None = None  # "inf" or "-inf" if that is the bound
     high: float | str | None = None
     from_low: bool = False
     below_high: bool = False
-    levels: tuple[int, ...] | None = None  # None where numbers are asked for
+    levels: tuple[int, ...] | None = None  # None if the column is numeric
     missing: bool = False
 
     @classmethod
     def of(cls, condition: Condition) -> StoredCondition:
-        """The record of a condition."""
+        """Record of a condition."""
         allowed = condition.allowed
         if not isinstance(allowed, ValueRange):
             return cls(condition.column, levels=allowed, missing=condition.missing)
-        low = None if allowed.low == -inf and not allowed.from_low else _written(allowed.low)
-        high = None if allowed.high == inf and not allowed.below_high else _written(allowed.high)
+        low = None if allowed.low == -inf and not allowed.from_low else _encode_bound(allowed.low)
+        high = None if allowed.high == inf and not allowed.below_high else _encode_bound(allowed.high)
         return cls(condition.column, low, high, allowed.from_low, allowed.below_high, None, condition.missing)
 
     @property
     def condition(self) -> Condition:
-        """The condition that was written."""
+        """The stored condition."""
         if self.levels is not None:
             return Condition(self.column, self.levels, self.missing)
         low, high = -inf if self.low is None else float(self.low), inf if self.high is None else float(self.high)
@@ -233,58 +236,58 @@ class StoredCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
 
 
 class VotingRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """IF all conditions hold THEN the class: what it covers of the training rows, and how much of that is of the class."""
+    """Rule: IF all conditions hold THEN the class, with its coverage and correct cases in the training rows."""
 
     asked: tuple[StoredCondition, ...]
-    label: int  # the class by its code
+    label: int  # class code
     cover: float
     right: float
-    lift: float  # its confidence over the share of the class in all rows
+    lift: float  # confidence divided by the proportion of the class in all rows
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What must hold, a condition for each column."""
+        """Conditions that must hold, one per column."""
         return tuple(each.condition for each in self.asked)
 
     @property
     def confidence(self) -> float:
-        """(right + 1) / (cover + 2)."""
+        """Laplace estimate of the accuracy: (right + 1) / (cover + 2)."""
         return (self.right + 1.0) / (self.cover + 2.0)
 
     @property
     def thousandths(self) -> float:
-        """The confidence in whole thousandths, as rules vote with it."""
+        """Confidence in whole thousandths, as rules vote with it."""
         return floor(1000.0 * self.confidence + 0.5)
 
     @property
     def vote(self) -> float:
-        """The same as a share."""
+        """Weight of the rule's vote: its confidence, rounded to thousandths."""
         return self.thousandths / 1000.0
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless its class is one, and every condition reads a column in a way of its kind."""
+        """Raise an error unless its class exists, and every condition suits its column."""
         if not 0 <= self.label < len(schema.classes):
-            raise ValueError("a rule names a class that there is not")
+            raise ValueError("a rule predicts an unknown class")
         for condition in self.conditions:
             _check_condition(condition, schema)
 
     def named(self, schema: Schema) -> VotingRuleSummary:
-        """The rule with the names of columns, levels and classes."""
+        """Summary record of the rule, with the names of columns, levels and classes."""
         conditions = tuple(condition.named(schema) for condition in self.conditions)
         label = str(schema.classes[self.label])
         return VotingRuleSummary(conditions, label, self.cover, self.right, self.lift, self.confidence)
 
 
-def _written(edge: float) -> float | str:
+def _encode_bound(edge: float) -> float | str:
     return edge if np.isfinite(edge) else str(edge)
 
 
 def _check_condition(condition: Condition, schema: Schema) -> None:
     if not 0 <= condition.column < len(schema):
-        raise ValueError("a rule asks for a column that there is not")
+        raise ValueError("a rule tests an unknown column")
     column = schema.columns[condition.column]
     allowed = condition.allowed
     if allowed != () and isinstance(allowed, ValueRange) != (column.kind is Kind.NUMERIC):
-        raise ValueError(f"a rule asks for column {column.name!r} as if it were of another kind")
+        raise ValueError(f"a rule does not suit the kind of column {column.name!r}")
     if not isinstance(allowed, ValueRange) and any(not 0 <= code < len(column.levels) for code in allowed):
-        raise ValueError(f"a rule asks for a level of column {column.name!r} that there is not")
+        raise ValueError(f"a rule tests an unknown level of column {column.name!r}")

@@ -1,8 +1,7 @@
-"""C5.0's trees as one model: a single tree answers by itself, several vote, each for its class as surely as it can.
+"""C5.0's trees as one model: a single tree predicts by itself, several vote, each for its class with its confidence.
 
-Votes: who wins, what they come to, and the ledger that tells them one by one.
-
-Soft thresholds as the program prints and reads them: in float32, which tells near a threshold.
+Also the operations on votes that trees and rules share (winner, proportions, explanations), and soft thresholds,
+rounded to float32 as C5.0 prints and reads them.
 """
 
 from __future__ import annotations
@@ -26,41 +25,43 @@ from baytree.uncertainty.intervals import no_interval, proportion_intervals, pro
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-FINE = 2.0**40  # parts of 1 in which soft shares are compared: the order in which they are summed must not break a tie
+FINE = 2.0**40  # soft proportions are rounded to multiples of 1 / FINE, so that the order of summation breaks no ties
 
 
 class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree_trials"):
-    """The trees of the trials, in their order."""
+    """Trees of the trials, in order."""
 
     trees: tuple[C50Tree, ...]
-    usage: np.ndarray  # float64 [n_columns], the share of the training rows for which a column's value was read
+    usage: np.ndarray  # float64 [n_columns], proportion of training rows for which the column's value was read
     costs: np.ndarray | None = None  # float64 [n_classes (predicted), n_classes (true)]
-    soft: tuple[np.ndarray, ...] = ()  # float64 [n_nodes, 4] of each tree: low, middle, high, grid of its soft thresholds
+    soft: tuple[np.ndarray, ...] = ()  # per tree float64 [n_nodes, 4]: low, middle, high, grid
 
     def predict(self, table: Table) -> np.ndarray:
-        """float64 [n_rows, n_classes]: the shares of the leaf, smoothed; of several trees their shares of the votes."""
+        """Class probabilities, float64 [n_rows, n_classes]: smoothed leaf proportions of one tree, vote proportions of
+        several.
+        """
         if len(self.trees) == 1:
             return self._shares(0, table)[1]
         return shares_of(self._votes(table))
 
     def predict_codes(self, table: Table) -> np.ndarray:
-        """int64 [n_rows]: the class of most weight, or of least expected cost; a tie goes to that of all rows."""
+        """Class of most weight or least expected cost, int64 [n_rows]; ties go to the class of the root."""
         if len(self.trees) == 1:
             return self._choices(self._shares(0, table)[0])
         return leading(self._votes(table), self.first_class)
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
-        """Of the share of each class in the leaf of a single tree. [n_rows, n_classes, 2]"""
+        """Intervals of the class proportions in the leaf of a single tree, [n_rows, n_classes, 2]."""
         if len(self.trees) > 1:
-            raise no_interval("votes of boosted trees are no shares of rows, so they have no interval; set trials=1")
+            raise no_interval("boosted trees have no intervals, because votes are not proportions of rows; set trials=1")
         mean, variance = proportion_moments(told_counts(self.trees[0])[0])
         soft = self.soft[0] if self.soft else None
-        found = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
+        mixed = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
         n_classes = mean.shape[1]
-        return proportion_intervals(found[:, :n_classes], found[:, n_classes:], level)
+        return proportion_intervals(mixed[:, :n_classes], mixed[:, n_classes:], level)
 
     def explain(self, table: Table) -> list[Explanation]:
-        """The ledger of each row: what each test changed, or the votes."""
+        """Explanation of each row: the change at each test, or the votes."""
         if len(self.trees) == 1:
             return routing.explained(self.trees[0], table, self.predict(table))
         each = [self._trial(k, table) for k in range(len(self.trees))]
@@ -73,7 +74,7 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         return tree_trials(self, schema)
 
     def node_distribution(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """What an interview reads of a single tree with sharp thresholds, as `Tree.node_distribution`; else None."""
+        """`Tree.node_distribution` of a single tree with sharp thresholds; else None."""
         if len(self.trees) > 1 or self.soft:
             return None
         counts, weight = told_counts(self.trees[0])
@@ -81,37 +82,37 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         return self.trees[0].weight / self.trees[0].weight[0], smooth / smooth.sum(axis=1, keepdims=True)
 
     def summary(self, schema: Schema) -> TreeSummary | TrialsSummary:
-        """The trees as records, one by one."""
-        told = tuple(tree.summary(schema) for tree in self.trees)
-        return told[0] if len(told) == 1 else TrialsSummary(schema.target.name, told)
+        """Summary record of the trees, one by one."""
+        summaries = tuple(tree.summary(schema) for tree in self.trees)
+        return summaries[0] if len(summaries) == 1 else TrialsSummary(schema.target.name, summaries)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless every tree fits the schema, and every array the trees."""
+        """Raise an error unless every tree fits the schema, and every array the trees."""
         n = len(schema.classes)
         for tree in self.trees:
             tree.check(schema)
         if not self.trees or self.usage.shape != (len(schema),):
-            raise ValueError("the trials have no tree, or their columns are not those of the schema")
+            raise ValueError("the model has no tree, or its columns do not fit the schema")
         if self.costs is not None and self.costs.shape != (n, n):
-            raise ValueError("the costs are not those of the classes")
+            raise ValueError("the cost matrix does not fit the classes")
         if self.soft and [bounds.shape for bounds in self.soft] != [(len(tree), 4) for tree in self.trees]:
-            raise ValueError("the bounds of soft thresholds are not those of the trees")
+            raise ValueError("the bounds of soft thresholds do not fit the trees")
 
     @property
     def title(self) -> str:
-        """What the model is."""
-        return "decision tree" if len(self.trees) == 1 else f"{len(self.trees)} decision trees that vote"
+        """Name of the kind of model."""
+        return "decision tree" if len(self.trees) == 1 else f"{len(self.trees)} boosted decision trees"
 
     @property
     def first_class(self) -> int:
-        """The class of all rows, which wins ties."""
+        """Class of the root, which wins ties."""
         return int(self.trees[0].prediction[0])
 
     def _votes(self, table: Table) -> np.ndarray:
         return np.sum([self._trial(k, table)[0] for k in range(len(self.trees))], axis=0)
 
     def _trial(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """float64 [n_rows, n_classes] and int64 [n_rows]: how surely tree k votes for which class."""
+        """Votes of tree k, float64 [n_rows, n_classes], and its predicted classes, int64 [n_rows]."""
         plain, smooth = self._shares(k, table)
         choice = self._choices(plain, int(self.trees[k].prediction[0]))
         return votes_for(choice, self._confidence(plain, smooth, choice), plain.shape[1]), choice
@@ -125,10 +126,10 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         return 1.0 - np.divide(expected[rows, choice], total, out=np.zeros(len(total)), where=total > 0)
 
     def _shares(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """float64 [n_rows, n_classes], twice: the shares where a row comes to rest, and the same smoothed by one row."""
+        """Class proportions of each row's leaf, plain and smoothed by one row, float64 [n_rows, n_classes] each."""
         tree = self.trees[k]
-        found = routing.mixtures(tree, table, told(tree), self.soft[k] if self.soft else None)
-        plain, weight = found[:, :-1], found[:, -1:]
+        mixed = routing.mixtures(tree, table, told(tree), self.soft[k] if self.soft else None)
+        plain, weight = mixed[:, :-1], mixed[:, -1:]
         smooth = (weight * plain + prior(tree)) / (weight + 1.0)
         return plain, smooth / smooth.sum(axis=1, keepdims=True)
 
@@ -140,58 +141,59 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
 
 
 def told(tree: Tree) -> np.ndarray:
-    """float64 [n_nodes, n_classes + 1]: the class shares that each node answers with, and the weight behind them."""
+    """Class proportions by which each node predicts, and their weight, float64 [n_nodes, n_classes + 1]."""
     counts, weight = told_counts(tree)
     return np.column_stack([counts / weight[:, None], weight])
 
 
 def prior(tree: Tree) -> np.ndarray:
-    """float64 [n_classes]: the class shares of all rows."""
+    """Class proportions of all rows, float64 [n_classes]."""
     counts, weight = told_counts(tree)
     return counts[0] / weight[0]
 
 
 def votes_for(choice: np.ndarray, confidence: np.ndarray, n_classes: int) -> np.ndarray:
-    """float64 [n_rows, n_classes]: each row's confidence in its class."""
+    """Each row's confidence in its predicted class, 0 for others, float64 [n_rows, n_classes]."""
     votes = np.zeros((len(choice), n_classes))
     votes[np.arange(len(choice)), choice] = confidence
     return votes
 
 
 def leading(votes: np.ndarray, first: int) -> np.ndarray:
-    """int64 [n_rows]: the class with most votes; `first` unless another has more."""
+    """Class of most votes, int64 [n_rows]; `first` unless another has more."""
     return np.where(votes.max(axis=1) > votes[:, first], np.argmax(votes, axis=1), first)
 
 
 def shares_of(votes: np.ndarray) -> np.ndarray:
-    """float64 [n_rows, n_classes]: the votes as shares of their sum."""
+    """Votes divided by their sum, float64 [n_rows, n_classes]."""
     total = votes.sum(axis=1, keepdims=True)
     return np.divide(votes, total, out=np.full(votes.shape, 1.0 / votes.shape[1]), where=total > 0)
 
 
-Lines = list[tuple[str, list[str], np.ndarray]]  # of each voter: its name, what it says of each row, its votes
+Lines = list[tuple[str, list[str], np.ndarray]]  # of each voter: its name, its statement on each row, its votes
 
 
 def named_trials(table: Table, trials: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lines:
-    """The trials by number, with the class that each of them votes for."""
+    """Trials by number, with the class that each votes for."""
     classes = [quoted(label) for label in table.schema.classes]
     return [(f"trial {k}", [classes[code] for code in choice], votes) for k, (votes, choice) in enumerate(trials, 1)]
 
 
 def vote_ledgers(table: Table, lines: Lines, probability: np.ndarray) -> list[Explanation]:
-    """One ledger per row: who voted, for what, and how much; who did not vote is not named."""
+    """One explanation per row: who voted, for what, and how much; voters without a vote are left out."""
     classes, start = tuple(table.schema.classes), np.zeros(probability.shape[1])
     return [
-        Explanation(classes, start, tuple(_cast(lines, row)), probability[row], "votes") for row in range(len(probability))
+        Explanation(classes, start, tuple(_votes_of_row(lines, row)), probability[row], "votes")
+        for row in range(len(probability))
     ]
 
 
-def _cast(lines: Lines, row: int) -> list[Evidence]:
+def _votes_of_row(lines: Lines, row: int) -> list[Evidence]:
     return [Evidence(name, says[row], votes[row]) for name, says, votes in lines if votes[row].any()]
 
 
 def soft_cuts(low: np.ndarray, cut: np.ndarray, high: np.ndarray, is_inner: np.ndarray) -> np.ndarray:
-    """float64 [n_nodes, 4]: low bound, middle, high bound, and the grid that numbers are rounded to; zeros elsewhere."""
+    """Low bound, middle, high bound and rounding grid of soft thresholds, float64 [n_nodes, 4]; zeros at other nodes."""
     soft = np.zeros((len(cut), 4))
     for node in np.flatnonzero(is_inner & np.isfinite(cut)):
         soft[node] = _soft_cut(float(low[node]), float(cut[node]), float(high[node]))
@@ -199,13 +201,13 @@ def soft_cuts(low: np.ndarray, cut: np.ndarray, high: np.ndarray, is_inner: np.n
 
 
 def _soft_cut(low: float, cut: float, high: float) -> tuple[float, float, float, float]:
-    """Bounds to seven digits, the middle to eight, and the gap between float32 numbers at the low bound.
+    """Bounds to seven digits, the middle to eight, and the spacing of float32 numbers at the low bound.
 
-    A number that equals the low bound must do so after rounding: the middle may be there too.
+    A number that equals the low bound must still do so after rounding, because the middle may coincide with it.
     """
     bounds = [_single(low, 7), _single(cut, 8), _single(high, 7)]
     if not np.isfinite(bounds).all() or not bounds[0] <= bounds[1] <= bounds[2]:
-        return low, cut, high, 0.0  # float32 cannot hold them
+        return low, cut, high, 0.0  # float32 cannot represent them
     return bounds[0], bounds[1], bounds[2], float(np.spacing(np.float32(abs(bounds[0]))))
 
 

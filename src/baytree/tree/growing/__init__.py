@@ -1,1 +1,1 @@
-"""Tree/growing/__init__.py."""
+"""Growing of decision trees by a policy, in memory or, in `remote`, by map-reduce."""

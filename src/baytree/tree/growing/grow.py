@@ -1,8 +1,8 @@
-"""Rows and a policy in, a tree out. A policy is answered by one of three searches; `grow` is the only entry to them.
+"""`grow`: the entry to tree growing. A policy is served by one of three searches.
 
-*Sorted*: two branches, exact thresholds. *Fractional*: cases that are fractions of a row, which follows several branches or
-weighs no whole number. *Counted*: codes of levels, ranks and numbers by the counts of their classes, merged or each on its
-own.
+*Sorted*: binary splits with exact thresholds. *Fractional*: Quinlan's trees, in which a row may follow several branches
+with fractions of its weight or has a non-integer weight. *Counted*: splits from class counts by level, rank or distinct
+number, with levels merged (CHAID) or one branch each.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SearchKind(StrEnum):
 
 
 class Grown(msgspec.Struct, frozen=True):
-    """A tree, the search that found it, and every candidate of every node where that was asked for."""
+    """Tree, the search that found it, and, if requested, the trace of all candidates of every node."""
 
     model: Tree
     search: SearchKind
@@ -53,7 +53,7 @@ class Grown(msgspec.Struct, frozen=True):
 
 
 def search_of(policy: Policy) -> SearchKind:
-    """The search that answers a policy.
+    """Search that serves a policy.
 
     >>> from baytree.tree.policy.algorithms import POLICIES
     >>> {name: search_of(POLICIES[name]).value for name in ("C4.5", "CART", "CHAID")}
@@ -61,25 +61,25 @@ def search_of(policy: Policy) -> SearchKind:
     """
     if policy.branching is Branching.BINARY:
         return SearchKind.SORTED
-    if policy.branching is Branching.MERGE or policy.criterion is Criterion.SSE or _takes_whole_rows(policy):
+    if policy.branching is Branching.MERGE or policy.criterion is Criterion.SSE or _is_counted_multiway(policy):
         return SearchKind.COUNTED
     return SearchKind.FRACTIONAL
 
 
-def _takes_whole_rows(policy: Policy) -> bool:
-    """Whether a tree of classes has a branch for each level, of which a row takes one, by arithmetic of our own."""
+def _is_counted_multiway(policy: Policy) -> bool:
+    """Whether a classification tree has one branch per level, each row follows one branch, and the arithmetic is our own."""
     is_open = policy.branching is Branching.MULTIWAY and policy.arithmetic is ReferenceProgram.OWN and not policy.pruning
     return is_open and policy.missing is not Missing.FRACTIONAL and not SUITS[policy.criterion].numbers
 
 
 def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, traces: bool = False) -> Grown:
-    """The tree that a policy grows, and prunes, on these rows; `traces` keeps what every column could have done.
+    """Grow and prune the tree of a policy; `traces` keeps the candidate tests of every column.
 
-    The counted search asks for counts, one round per level. Exact thresholds and fractions of rows need the rows themselves:
-    they are gathered here, and nowhere else.
+    The counted search needs only counts, one map-reduce pass per level of the tree. Exact thresholds and fractional
+    rows need the rows themselves: they are gathered here and nowhere else.
     """
     search = search_of(policy)
-    if _takes_whole_rows(policy) and not _counts_rows(rows):
+    if _is_counted_multiway(policy) and not _counts_rows(rows):
         search = SearchKind.FRACTIONAL
     if search is SearchKind.SORTED:
         model, trace = _sorted(rows.gather(), policy, weighing, rows.n_jobs, traces)
@@ -93,12 +93,12 @@ def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, tra
 
 
 def _counts_rows(rows: Partitions) -> bool:
-    """Whether sums of weights are exact, and so the same in any order."""
-    seen = rows.map_reduce(RepeatedRows.of, rows_per_part=None)
-    return seen.is_unweighted or (seen.is_whole and seen.total <= _EXACT)
+    """Whether sums of weights are exact, and thus independent of the order."""
+    repeated = rows.map_reduce(RepeatedRows.of, rows_per_part=None)
+    return repeated.is_unweighted or (repeated.is_whole and repeated.total <= _MAX_EXACT)
 
 
-_EXACT = 2.0**53
+_MAX_EXACT = 2.0**53
 
 Found = tuple[Tree, list[dict[str, Any]]]
 
@@ -114,11 +114,11 @@ def _sorted(table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int 
         costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
         grown = grow_sorted if policy.split_columns == 1 else grow_with_sums
         tree = with_complexity(grown(table, policy, costs, n_jobs))
-        tree = _with_leaves(tree, policy.stopping.max_leaves)
+        tree = _limit_leaves(tree, policy.stopping.max_leaves)
     return tree, _stumps(tree, table, policy, costs) if traces else []
 
 
-def _with_leaves(tree: Tree, most: int | None) -> Tree:
+def _limit_leaves(tree: Tree, most: int | None) -> Tree:
     return tree if most is None else prune_to_n_leaves(tree, most)
 
 
@@ -136,20 +136,20 @@ def _fractional(table: Table, policy: Policy, n_jobs: int | None, traces: bool) 
     outside = None if held_out is None or not held_out.any() else rows.weighed(held_out)
     prune_nodes(growth, policy, inside, outside)
     if policy.branching is Branching.GROUPED and held_out is None:
-        growth = _with_shown_groups(growth)
+        growth = _without_excluded_levels(growth)
     return with_complexity(tree_of(growth, policy)), trace_of(growth, table.schema) if traces else []
 
 
 def _held_out(table: Table, policy: Policy) -> np.ndarray | None:
-    """float64 [n_rows]: the share of each row that is kept back to prune on."""
+    """Proportion of each row that is held out for pruning, float64 [n_rows]; None without reduced-error pruning."""
     step = next((step for step in policy.pruning if isinstance(step, ReducedError)), None)
     if step is None:
         return None
     return held_out_proportion(row_keys(table), table.weight) if step.held_out is None else step.held_out
 
 
-def _with_shown_groups(growth: fractional.FractionalNodes) -> fractional.FractionalNodes:
-    """Groups do not name levels that a test above has already sent elsewhere."""
+def _without_excluded_levels(growth: fractional.FractionalNodes) -> fractional.FractionalNodes:
+    """Remove from groups the levels that a test above has already sent to another branch."""
     nodes = growth.nodes.compact()
     _core.drop_excluded_levels(nodes)
     return msgspec.structs.replace(growth, nodes=nodes)
@@ -163,7 +163,7 @@ def _multiway_numbers(table: Table, policy: Policy, n_jobs: int | None, traces: 
 
 
 def _counted(rows: Partitions, policy: Policy, traces: bool) -> Found:
-    if _takes_whole_rows(policy):
+    if _is_counted_multiway(policy):
         tree, tried = grow_multiway_classes(rows, policy, traces)
         return tree, describe_candidates(tried, rows.schema)
     merged = grow_merged(rows, policy)

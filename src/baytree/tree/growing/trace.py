@@ -1,6 +1,7 @@
-"""What every column could have done at every node of a grown tree: a stump per column on the rows of the node.
+"""Traces: the candidate test of every column at every node of a tree.
 
-Every candidate test of every node, as growing saw it.
+For sorted searches, `candidates` grows a stump per column on the rows of each node. Fractional and counted searches
+record their candidates while growing; `trace_of` and `describe_candidates` format them.
 """
 
 from __future__ import annotations
@@ -24,21 +25,24 @@ from baytree.tree.search.fractional import FractionalNodes, Tried
 
 
 def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, Policy], Tree]) -> list[dict[str, Any]]:
-    """One dict per node and column that can split it, and per sum that does: gain, cut or groups, whether it was taken."""
+    """One dict per node and column that can split it, and per linear combination that does: gain, threshold or groups.
+
+    `is_taken` says whether the tree uses the column at the node.
+    """
     stopping = msgspec.structs.replace(policy.stopping, max_depth=1, max_leaves=None, min_gain=0.0, alpha=None)
-    once = msgspec.structs.replace(policy, stopping=stopping)
-    found = []
+    stump_policy = msgspec.structs.replace(policy, stopping=stopping)
+    traces = []
     for node, rows in enumerate(_rows_of(tree, table)):
-        here = table.take(rows)
+        node_rows = table.take(rows)
         for column in range(len(table.schema)):
-            stump = grow(here.select([column]), once)
+            stump = grow(node_rows.select([column]), stump_policy)
             if stump.column[0] >= 0:
                 is_taken = bool(tree.column[node] == column)
-                found.append({"node": node, **_candidate(stump, here, column), "is_taken": is_taken})
+                traces.append({"node": node, **_candidate(stump, node_rows, column), "is_taken": is_taken})
         if terms := terms_of(tree, int(tree.column[node])):
             test = {"column": describe_combination(terms, table.schema.names), "gain": float(tree.gain[node])}
-            found.append({"node": node, **test, "threshold": float(tree.cut[node]), "is_taken": True})
-    return found
+            traces.append({"node": node, **test, "threshold": float(tree.cut[node]), "is_taken": True})
+    return traces
 
 
 def _candidate(stump: Tree, here: Table, column: int) -> dict[str, Any]:
@@ -50,20 +54,20 @@ def _candidate(stump: Tree, here: Table, column: int) -> dict[str, Any]:
 
 
 def _rows_of(tree: Tree, table: Table) -> list[np.ndarray]:
-    """The training rows that pass each node."""
-    rest, above = leaves(tree, table), parents(tree)
-    order = np.argsort(rest, kind="stable")
-    place = np.searchsorted(rest[order], np.arange(len(tree) + 1))
-    rows = [order[place[i] : place[i + 1]] for i in range(len(tree))]
+    """Indices of the training rows that pass each node."""
+    leaf, parent = leaves(tree, table), parents(tree)
+    order = np.argsort(leaf, kind="stable")
+    bounds = np.searchsorted(leaf[order], np.arange(len(tree) + 1))
+    rows = [order[bounds[i] : bounds[i + 1]] for i in range(len(tree))]
     for node in range(len(tree) - 1, 0, -1):
-        rows[above[node]] = np.concatenate([rows[above[node]], rows[node]])
+        rows[parent[node]] = np.concatenate([rows[parent[node]], rows[node]])
     return [np.sort(each) for each in rows]
 
 
 def trace_of(growth: FractionalNodes, schema: Schema) -> list[dict[str, Any]]:
-    """One dict per candidate: its gain, what it was charged, its split information and its gain ratio.
+    """One dict per candidate: its gain, penalty, split information and gain ratio.
 
-    `node` is the node's id in the final tree, None where pruning removed the node.
+    `node` is the node's id in the final tree, None if pruning removed the node.
     """
     origin = growth.nodes.compact().arrays()["origin"]
     final = {int(grown): place for place, grown in enumerate(origin)}
@@ -71,7 +75,7 @@ def trace_of(growth: FractionalNodes, schema: Schema) -> list[dict[str, Any]]:
 
 
 def describe_candidates(tried: Tried, schema: Schema) -> list[dict[str, Any]]:
-    """The same of tests whose nodes have their final number, −1 where they have none."""
+    """The same for tests whose nodes have their final id, −1 if they have none."""
     return [
         {
             "node": node if node >= 0 else None,

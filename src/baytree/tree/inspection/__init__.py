@@ -1,1 +1,1 @@
-"""A tree as a person reads it: nodes, outline, cards, importances."""
+"""Inspection of trees: node records, details, importances and drawings."""

@@ -1,9 +1,4 @@
-"""A tree in every detail, node by node, as rpart's `summary` tells it.
-
-How much each column did for a tree, as a table.
-
-Why a tree is a single leaf, in words.
-"""
+"""Details of a tree as text (like rpart's `summary`), the importance table, and why a tree is a single leaf."""
 
 from __future__ import annotations
 
@@ -21,22 +16,22 @@ from baytree.tree.model.traversal import importances
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.policy import Policy, SplitSelection
 
-_MOST_LEVELS = 8
+_MAX_LEVELS = 8
 
 
 class TreeDetails(TextResult, msgspec.Struct, frozen=True):
-    """The table of pruning, the importances, and what is known of each node, depth first."""
+    """Pruning table, importances, and the record of each node, depth first; prints as text."""
 
     pruning: str
     importances: str
-    classes: tuple[str, ...]  # none where the target is a number
+    classes: tuple[str, ...]  # empty in regression
     nodes: tuple[dict[str, Any], ...]
 
     def __str__(self) -> str:
-        return "\n\n".join([self.pruning, self.importances, *(_told(node, self.classes) for node in self.nodes)])
+        return "\n\n".join([self.pruning, self.importances, *(_node_text(node, self.classes) for node in self.nodes)])
 
 
-def _told(node: dict[str, Any], classes: tuple[str, ...]) -> str:
+def _node_text(node: dict[str, Any], classes: tuple[str, ...]) -> str:
     return "\n".join([_head(node), _answer(node, classes), *_test(node), *map(_surrogate, node["surrogates"])])
 
 
@@ -50,47 +45,47 @@ def _answer(node: dict[str, Any], classes: tuple[str, ...]) -> str:
     if not classes:
         return f"  mean {node['mean']:.6g}, {impurity}"
     counts = zip(classes, node["counts"], strict=True)
-    told = ", ".join(f"{quoted(label)} {number(weight)}" for label, weight in counts if weight)
-    return f"  prediction {quoted(node['prediction'])} ({told}), {impurity}"
+    class_weights = ", ".join(f"{quoted(label)} {number(weight)}" for label, weight in counts if weight)
+    return f"  prediction {quoted(node['prediction'])} ({class_weights}), {impurity}"
 
 
 def _test(node: dict[str, Any]) -> list[str]:
     if not node.get("children"):
         return []
-    ways = ", ".join(map(str, node["children"]))
-    return [f"  test {_asked(node)}; to nodes {ways}; complexity {node['complexity']:.5g}"]
+    children = ", ".join(map(str, node["children"]))
+    return [f"  test {_test_text(node)}; to nodes {children}; complexity {node['complexity']:.5g}"]
 
 
-def _asked(test: dict[str, Any]) -> str:
+def _test_text(test: dict[str, Any]) -> str:
     name = plain(test["column"])
     if test.get("threshold") is not None:
         return f"{name} {'<' if test.get('strict') else '≤'} {test['threshold']:.6g}"
     if test.get("groups") is None:
         return name
-    return f"{name} in {' | '.join(listed(group, _MOST_LEVELS) for group in test['groups'])}"
+    return f"{name} in {' | '.join(listed(group, _MAX_LEVELS) for group in test['groups'])}"
 
 
 def _surrogate(test: dict[str, Any]) -> str:
-    sides = ", branches swapped" if test.get("flipped") else ""
-    return f"    surrogate {_asked(test)}{sides}; agrees in {test['agree']:.1%}"
+    swapped = ", branches reversed" if test.get("flipped") else ""
+    return f"    surrogate {_test_text(test)}{swapped}; agrees in {test['agree']:.1%}"
 
 
 class Importance(msgspec.Struct, frozen=True):
-    """One column: its share of all gains, and where they come from."""
+    """Importance of a column, and its components."""
 
     column: str
-    importance: float  # share of the whole
-    gain: float  # of its own tests, in units of weight
-    substitute: float  # what it would have gained in place of others
+    importance: float  # proportion of the total
+    gain: float  # of its own splits, in units of weight
+    substitute: float  # gain of the splits for which it is a surrogate, times their adjusted agreement
     tests: int
-    weight: float  # that passes its tests
+    weight: float  # that passes its splits
 
 
 class ImportanceTable(msgspec.Struct, frozen=True):
-    """The columns of a tree, the most important first; prints as a table, and is a frame on demand."""
+    """Columns of a tree by falling importance; prints as a table and converts to a data frame."""
 
     rows: tuple[Importance, ...]
-    unused: int = 0  # columns that no test asks and that stand in for none: left out
+    unused: int = 0  # columns without splits and surrogates, which are left out
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -103,21 +98,21 @@ class ImportanceTable(msgspec.Struct, frozen=True):
         return [msgspec.structs.asdict(row) for row in self.rows]
 
     def to_frame(self) -> Any:
-        """A data frame of the library that is in use."""
+        """Data frame of the library in use."""
         return frame_of({name: [getattr(row, name) for row in self] for name in Importance.__struct_fields__})
 
     def __str__(self) -> str:
         return "\n".join([*in_columns([list(Importance.__struct_fields__), *map(_cells, self)], "<>"), *self.notes()])
 
     def notes(self) -> list[str]:
-        """What the importance counts, and how many columns are left out."""
-        stands_in = any(row.substitute for row in self)
-        surrogates = " and, as a surrogate, its share of others'" if stands_in else ", without surrogates"
+        """Definition of importance, and the number of columns left out."""
+        has_surrogates = any(row.substitute for row in self)
+        surrogates = " and, as a surrogate, of other splits" if has_surrogates else ", without surrogates"
         left_out = [f"left out: {counted(self.unused, 'column')} not used"] if self.unused else []
-        return [f"importance: what its tests gain{surrogates}, of the whole", *left_out]
+        return [f"importance: gain of its splits{surrogates}, relative to the total", *left_out]
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import table  # only a notebook asks for it
+        from baytree.display.results import table  # imported on demand
 
         return table("importances", Importance.__struct_fields__, map(_cells, self), self.notes())
 
@@ -128,26 +123,26 @@ def _cells(row: Importance) -> list[str]:
 
 
 def importance_table(tree: Tree, schema: Schema, unused: bool = False) -> ImportanceTable:
-    """One line per column that is used, or per column, by falling importance and, of equals, in the order of the table."""
-    n, other = len(schema), tree.surrogates
-    share = importances(tree, n)
+    """One row per used column (or all, with `unused`), by falling importance; of equals, in table order."""
+    n, surrogates = len(schema), tree.surrogates
+    importance = importances(tree, n)
     gain = shared(tree, tree.gain, n)
-    substitute = np.bincount(other.column, tree.gain[other.node] * other.adjusted, n)
+    substitute = np.bincount(surrogates.column, tree.gain[surrogates.node] * surrogates.adjusted, n)
     column, node = asked_columns(tree)
     tests, weight = np.bincount(column, minlength=n), np.bincount(column, tree.weight[node], n)
-    amounts = (each.tolist() for each in (share, gain, substitute, tests, weight))
+    amounts = (each.tolist() for each in (importance, gain, substitute, tests, weight))
     rows = [Importance(*row) for row in zip(schema.names, *amounts, strict=True)]
-    told = [row for row in rows if unused or row.tests or row.importance > 0]
-    return ImportanceTable(tuple(sorted(told, key=lambda row: -row.importance)), len(rows) - len(told))
+    listed_rows = [row for row in rows if unused or row.tests or row.importance > 0]
+    return ImportanceTable(tuple(sorted(listed_rows, key=lambda row: -row.importance)), len(rows) - len(listed_rows))
 
 
 def single_leaf_reason(tree: Tree, schema: Schema, policy: Policy, names: dict[str, str]) -> str:
-    """The first reason that holds; `names` are those of the estimator's parameters where they are not the policy's."""
+    """First reason that applies; `names` maps parameters of the policy to those of the estimator."""
     stopping, size = policy.stopping, float(tree.rows[0] if policy.stopping.counts_rows else tree.weight[0])
     min_split, min_leaf = (names.get(name, name) for name in ("min_split", "min_leaf"))
     rows = counted(int(size), "row") if size == int(size) else f"{number(size)} rows"
     if tree.impurity[0] <= 0:
-        return f"all rows are {plain(schema.classes[tree.prediction[0]])}" if tree.n_classes else "all rows have one number"
+        return f"all rows are {plain(schema.classes[tree.prediction[0]])}" if tree.n_classes else "all targets are equal"
     if size < stopping.min_split:
         return f"{rows} < {min_split}={stopping.min_split:g}"
     if size < 2 * stopping.min_leaf:
@@ -157,5 +152,5 @@ def single_leaf_reason(tree: Tree, schema: Schema, policy: Policy, names: dict[s
     if policy.choose is SplitSelection.ADJUSTED_P or stopping.alpha is not None:
         return f"no column is significant: {names.get('alpha', 'alpha')}={stopping.alpha:g}"
     if stopping.cp > 0 and not policy.pruning:
-        return f"no test saves cp={stopping.cp:g} of the error without one"
-    return "no test was left after pruning" if policy.pruning else "no test improves the criterion"
+        return f"no split reduces the error by cp={stopping.cp:g} of the root error"
+    return "pruning removed every split" if policy.pruning else "no split improves the criterion"

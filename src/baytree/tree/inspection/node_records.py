@@ -1,8 +1,6 @@
-"""A tree as a list of nodes in the user's own words: names of columns, levels and classes instead of codes.
+"""Node records of a tree as dicts, with the names of columns, levels and classes instead of codes.
 
-The splits of a tree that was grown by tests, with their p-values, in the words of the table.
-
-A tree as cards to be drawn.
+Also the records of significance-tested splits, and the drawing of a tree.
 """
 
 from __future__ import annotations
@@ -27,24 +25,24 @@ from baytree.tree.model.tree import Significance, Surrogates, Tree
 
 
 def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
-    """One dict per node, depth first; an id is the node's place in the arrays, as `apply` gives it."""
+    """One dict per node, depth first; its id is the index in the arrays, as `apply` returns it."""
     parent, depth, surrogate = parents(tree), depths(tree), bounds(tree, tree.surrogates)
-    kept = probabilities(tree)
+    split_probability = probabilities(tree)
     return [
         _node(tree, schema, i)
         | {"parent": int(parent[i]) if i else None, "depth": int(depth[i])}
-        | {"surrogates": [_substitute(tree.surrogates, schema, k) for k in range(surrogate[i], surrogate[i + 1])]}
-        | ({"probability": kept[i]} if i in kept else {})
+        | {"surrogates": [_surrogate(tree.surrogates, schema, k) for k in range(surrogate[i], surrogate[i + 1])]}
+        | ({"probability": split_probability[i]} if i in split_probability else {})
         for i in preorder(tree)
     ]
 
 
 def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
-    """The level names that take each branch of a node; of numbers, the interval of each branch in words."""
+    """Level names that take each branch of a node; for numeric columns, the text of each branch's interval."""
     column = tested_columns(tree, schema)[tree.column[node]]
     if column.kind is Kind.NUMERIC:
-        taken = [[each] for each in intervals(column, cuts(tree, node))]
-        return taken + [[] for _ in range(tree.branches[node] - len(taken))]
+        texts = [[each] for each in intervals(column, cuts(tree, node))]
+        return texts + [[] for _ in range(tree.branches[node] - len(texts))]
     if tree.levels[node]:
         branch = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
     else:
@@ -56,13 +54,13 @@ def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
 
 
 def intervals(column: Column, edges: np.ndarray) -> list[str]:
-    """The intervals between edges in words, each closed above."""
+    """Texts of the intervals between edges, each closed above."""
     sides = [None, *edges.tolist(), None]
     return [_interval(column, low, high) for low, high in pairwise(sides)]
 
 
 def _interval(column: Column, low: float | None, high: float | None) -> str:
-    """low < x ≤ high in words; None where a side is open."""
+    """Text of low < x ≤ high; None for an open side."""
     if column.unit and (low is not None or high is not None):
         return dates(NamedCondition(column.name, low, high, unit=column.unit))
     if low is None:
@@ -71,7 +69,7 @@ def _interval(column: Column, low: float | None, high: float | None) -> str:
 
 
 def children(tree: Tree, node: int) -> list[int]:
-    """The ids of a node's children in branch order."""
+    """Ids of a node's children, in branch order."""
     return list(range(tree.first[node], tree.first[node] + tree.branches[node]))
 
 
@@ -105,7 +103,7 @@ def _split(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
 
 
 def _numeric_test(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
-    """One threshold; or intervals, where tests may have several."""
+    """One threshold, or intervals if the test may have several."""
     described = {"strict": True} if tree.strict[i] else {}
     if tree.significance is None and not np.isin(i, tree.more_cuts.node):
         return {"threshold": float(tree.cut[i])} | described
@@ -115,22 +113,22 @@ def _numeric_test(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
 
 
 def _missing_rule(tree: Tree, i: int) -> int | str | None:
-    """The child that a row without a value goes to, "spread", or None where it stops."""
+    """Child of rows with a missing value, "spread" for fractional rows, or None if they stop."""
     named = {STOP: None, SPREAD: "spread"}
     missing = int(tree.missing[i])
     return named[missing] if missing in named else int(tree.first[i]) + missing
 
 
-def _substitute(tests: Surrogates, schema: Schema, k: int) -> dict[str, Any]:
+def _surrogate(tests: Surrogates, schema: Schema, k: int) -> dict[str, Any]:
     column = schema.columns[tests.column[k]]
     described: dict[str, Any] = {"column": column.name, "agree": float(tests.agree[k])}
     described |= {"adjusted": float(tests.adjusted[k]), "count": int(tests.count[k])}
     if column.kind is Kind.NUMERIC:
         return described | {"threshold": float(tests.cut[k]), "flipped": bool(tests.flipped[k])}
-    return described | {"groups": _substitute_groups(tests, column, k)}
+    return described | {"groups": _surrogate_groups(tests, column, k)}
 
 
-def _substitute_groups(tests: Surrogates, column: Column, k: int) -> list[list[Any]]:
+def _surrogate_groups(tests: Surrogates, column: Column, k: int) -> list[list[Any]]:
     if tests.levels[k]:
         branch = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
     else:
@@ -144,13 +142,13 @@ def _by_cut(column: Column, cut: float, is_strict: bool) -> np.ndarray:
 
 
 def splits(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
-    """One dict per split, in the order of the nodes: its groups, p, Bonferroni's multiplier and the adjusted p."""
+    """One dict per tested split, in node order: groups, p-value, Bonferroni multiplier and adjusted p-value."""
     tested = tree.significance
     return [] if tested is None else [_tested_split(tree, tested, schema, k) for k in range(len(tested.node))]
 
 
 def p_values(log_p: float, log_multiplier: float, log_adjusted: float) -> dict[str, float]:
-    """p, Bonferroni's multiplier and the adjusted p, and their logarithms."""
+    """p-value, Bonferroni multiplier and adjusted p-value, and their logarithms."""
     return {
         "p": exp(log_p),
         "multiplier": exp(min(log_multiplier, 700.0)),
@@ -176,16 +174,16 @@ MOST_CARDS = 2000
 
 
 def draw(tree: Tree, schema: Schema, max_depth: int | None = None) -> TreeDrawing:
-    """The cards of a tree down to a depth, laid out."""
+    """Drawing of a tree down to a depth."""
     nodes = list(islice(iter_nodes(tree, schema, max_depth), MOST_CARDS + 1))
     if len(nodes) > MOST_CARDS:
         raise ValueError(f"the tree has more than {MOST_CARDS} nodes to draw; give max_depth, for example max_depth=6")
-    shares = tree.value if tree.n_classes else _between_least_and_greatest(tree.value)
-    own = [tuple(shares[node.id].tolist()) for node in nodes]
-    return drawing_of(nodes, schema.target.name, class_names(tree, schema), own)
+    values = tree.value if tree.n_classes else _scaled_to_range(tree.value)
+    proportions = [tuple(values[node.id].tolist()) for node in nodes]
+    return drawing_of(nodes, schema.target.name, class_names(tree, schema), proportions)
 
 
-def _between_least_and_greatest(mean: np.ndarray) -> np.ndarray:
-    """The place of each node's mean, from 0 to 1; 1 where all are equal. [n_nodes, 1]"""
-    least, extent = mean.min(), mean.max() - mean.min()
-    return (mean - least) / extent if extent > 0 else np.ones_like(mean)
+def _scaled_to_range(mean: np.ndarray) -> np.ndarray:
+    """Each node's mean scaled to [0, 1], [n_nodes, 1]; 1 if all are equal."""
+    minimum, extent = mean.min(), mean.max() - mean.min()
+    return (mean - minimum) / extent if extent > 0 else np.ones_like(mean)

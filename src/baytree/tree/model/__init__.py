@@ -1,1 +1,1 @@
-"""What a grown tree is: flat arrays, the conditions of its branches, and the way of rows through it."""
+"""Decision tree model: flat node arrays, branch conditions, routing of rows, predictions, intervals and formula."""

@@ -1,6 +1,6 @@
-"""What arrays must hold to be a tree: what a file could break is found here, before anything reads it.
+"""Validation of the arrays of a tree, so that a damaged file is rejected before anything reads it.
 
-What a negative number means where a node's column or a row's branch is expected.
+Also the dtypes of the arrays, and the negative codes `LEAF`, `STOP` and `SPREAD` of columns and branches.
 """
 
 from __future__ import annotations
@@ -53,72 +53,81 @@ _MATRICES = {"counts", "value"}
 
 
 def check_tree(tree: Tree) -> None:
-    """Raises an error where arrays have another type or length, or a node leads to no node of the tree."""
+    """Raise an error if an array has a wrong dtype or length, or a node leads to no node of the tree."""
     _check_arrays(tree, len(tree.column), NODE_TYPES)
     _require(len(tree.column) > 0, "a tree has at least one node")
     _check_map(tree)
-    _require(tree.value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different classes")
+    _require(tree.value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different numbers of classes")
     _check_nodes(tree)
     _check_more_cuts(tree)
     for record in (tree.surrogates, tree.more_cuts, tree.significance, tree.averaging):
         if record:
             _require(bool(((record.node >= 0) & (record.node < len(tree))).all()), "an entry belongs to no node")
-    _require(bool((tree.branches[tree.surrogates.node] == 2).all()), "a surrogate belongs to a node without two branches")
+    _require(bool((tree.branches[tree.surrogates.node] == 2).all()), "a surrogate belongs to a node that is not binary")
 
 
 def check_surrogates(tests: Surrogates) -> None:
-    """Raises an error where arrays have another type or length, or a test cannot be read."""
+    """Raise an error if an array has a wrong dtype or length, or a surrogate is malformed."""
     _check_arrays(tests, len(tests.node), SURROGATE_TYPES)
     _check_map(tests)
     _check_tests(tests, "surrogate")
-    _require(bool((np.diff(tests.node) >= 0).all()), "surrogates are not in the order of their nodes")
-    _require(bool((tests.column >= 0).all()), "a surrogate names no column")
+    _require(bool((np.diff(tests.node) >= 0).all()), "surrogates are not sorted by node")
+    _require(bool((tests.column >= 0).all()), "a surrogate has no column")
     _require(bool(((tests.branch_of >= -1) & (tests.branch_of <= 1)).all()), "a surrogate has a third branch")
 
 
 def check_offered(tests: CandidateTests) -> None:
-    """Raises an error where arrays have another type or length, or a test cannot be read."""
+    """Raise an error if an array has a wrong dtype or length, or a candidate test is malformed."""
     _check_arrays(tests, len(tests.column), OFFERED_TYPES)
     _check_map(tests)
     _check_tests(tests, "test")
-    _require(bool((tests.column >= 0).all()), "a test names no column")
-    _require(bool(((tests.missing == 0) | (tests.missing == 1)).all()), "a test sends missing values to no branch")
+    _require(bool((tests.column >= 0).all()), "a test has no column")
+    _require(bool(((tests.missing == 0) | (tests.missing == 1)).all()), "a test has no branch for missing values")
     _require(bool(((tests.branch_of >= -1) & (tests.branch_of <= 1)).all()), "a test has a third branch")
 
 
 def check_certificate(told: Certificate) -> None:
-    """Raises an error where the cost of a tree, or what is known of others, is none."""
+    """Raise an error if the cost or the bound of a certificate is impossible."""
     numbers = (told.objective, told.bound, told.penalty, told.min_leaf)
-    _require(all(np.isfinite(number) and number >= 0 for number in numbers), "a certificate holds no costs")
-    _require(told.bound <= told.objective, "a tree costs less than any tree can")
-    _require(told.stopped in ("", "time", "interrupt"), "a search was stopped by nothing that is known")
-    _require(told.max_depth >= 0 and told.searched >= 0, "a certificate holds a negative number")
+    _require(all(np.isfinite(number) and number >= 0 for number in numbers), "a certificate contains an invalid cost")
+    _require(told.bound <= told.objective, "the cost of the tree is below its lower bound")
+    _require(told.stopped in ("", "time", "interrupt"), "the reason why the search stopped is unknown")
+    _require(told.max_depth >= 0 and told.searched >= 0, "a certificate contains a negative number")
 
 
 def check_sums(sums: LinearCombinations) -> None:
-    """Raises an error unless each sum has two or more columns of the table, each once, with a weight."""
+    """Raise an error unless each combination has two or more columns of the table, each once, with a finite non-zero
+    weight.
+    """
     _check_arrays(sums, len(sums.place), SUM_TYPES)
     rise = np.diff(sums.place.astype(np.int64), prepend=-1)
-    _require(len(sums.place) > 0 and bool((rise >= 0).all()), "sums are not in their order")
-    is_without_terms = sums.place[0] < 0 or bool((rise > 1).any())  # counted only below, where places are no more than terms
-    _require(not is_without_terms and bool((np.bincount(sums.place) >= 2).all()), "a sum has fewer than two columns")
-    _require(bool(((sums.column >= 0) & (sums.column < sums.n_columns)).all()), "a sum has a column that is not there")
+    _require(len(sums.place) > 0 and bool((rise >= 0).all()), "terms are not sorted by linear combination")
+    # counts are taken below, where indices are less than the number of terms
+    is_without_terms = sums.place[0] < 0 or bool((rise > 1).any())
+    _require(
+        not is_without_terms and bool((np.bincount(sums.place) >= 2).all()),
+        "a linear combination has fewer than two columns",
+    )
+    _require(bool(((sums.column >= 0) & (sums.column < sums.n_columns)).all()), "a linear combination has an unknown column")
     rises = (np.diff(sums.column) > 0) | (np.diff(sums.place) > 0)
-    _require(bool(rises.all()), "a sum has a column twice")
-    _require(bool((np.isfinite(sums.weight) & (sums.weight != 0)).all()), "a sum has a weight that is no number")
+    _require(bool(rises.all()), "a linear combination has a column twice")
+    _require(
+        bool((np.isfinite(sums.weight) & (sums.weight != 0)).all()),
+        "a linear combination has a weight that is zero or not finite",
+    )
 
 
 def check_entries(record: ExtraThresholds | Significance | Averaging, types: dict[str, np.dtype]) -> None:
-    """Raises an error where the entries of nodes have another type or length, or are not in the order of the nodes."""
+    """Raise an error if the entries of nodes have a wrong dtype or length, or are not ordered by node."""
     _check_arrays(record, len(record.node), {"node": _INT32, **types})
-    _require(bool((np.diff(record.node) >= 0).all()), "entries are not in the order of their nodes")
+    _require(bool((np.diff(record.node) >= 0).all()), "entries are not sorted by node")
     for name in types:
         _require(not bool(np.isnan(getattr(record, name)).any()), f"{name} is not a number")
 
 
 def check_schema(tree: Tree, schema: Schema) -> None:
-    """Raises an error unless every test reads a column of the schema in a way of its kind."""
-    _require(tree.n_classes == len(schema.classes), "its classes are not those of the target")
+    """Raise an error unless every test suits the kind of its column in the schema."""
+    _require(tree.n_classes == len(schema.classes), "its classes do not match the target")
     offered = (tree.certificate.offered,) if tree.certificate else ()
     for record in (tree.surrogates, *offered):
         _check_columns(record.column, record.levels, schema)
@@ -126,8 +135,8 @@ def check_schema(tree: Tree, schema: Schema) -> None:
     if tree.sums:
         is_plain = tree.column < tree.sums.n_columns
         _check_sums_of(tree.sums, schema)
-        _require(bool((tree.column < len(schema) + len(tree.sums)).all()), "a test reads a sum that is not there")
-        _require(not bool(tree.levels[~is_plain].any()), "a sum has levels")
+        _require(bool((tree.column < len(schema) + len(tree.sums)).all()), "a test reads an unknown linear combination")
+        _require(not bool(tree.levels[~is_plain].any()), "a linear combination has levels")
     _check_columns(tree.column[is_plain], tree.levels[is_plain], schema)
 
 
@@ -145,7 +154,7 @@ def _check_arrays(
         array, n_axes = getattr(record, name), 2 if name in _MATRICES else 1
         if not (isinstance(array, np.ndarray) and array.dtype == dtype):
             raise ValueError(f"not a tree: {name} is not an array of {dtype}")
-        if array.ndim != n_axes or len(array) != length:  # words take longer than looking, so only a fault is worded
+        if array.ndim != n_axes or len(array) != length:  # formatting is slower than the check, so format on failure only
             _require(array.ndim == n_axes, f"{name} has {array.ndim} axes")
             raise ValueError(f"not a tree: {name} has {len(array)} entries instead of {length}")
 
@@ -159,42 +168,48 @@ def _check_map(record: Tree | Surrogates | CandidateTests) -> None:
 def _check_tests(record: Tree | Surrogates | CandidateTests, what: str) -> None:
     column, start, levels = record.column, record.start, record.levels
     _require(bool((column >= LEAF).all()), f"a {what} has a negative column")
-    _require(bool(((start >= 0) & (levels >= 0)).all()), f"a {what} has a negative place in branch_of")
+    _require(bool(((start >= 0) & (levels >= 0)).all()), f"a {what} has a negative index into branch_of")
     _require(bool((start.astype(np.int64) + levels <= len(record.branch_of)).all()), f"a {what} reads past branch_of")
     is_cut = (column >= 0) & (levels == 0)
-    _require(not bool(np.isnan(record.cut[is_cut]).any()), f"a {what} has neither a cut nor levels")
+    _require(not bool(np.isnan(record.cut[is_cut]).any()), f"a {what} has neither a threshold nor levels")
 
 
 def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema) -> None:
-    """Numbers are cut, ranks are cut or taken by level, names are taken by level, and text is not tested."""
-    _require(bool((column < len(schema)).all()), "a test reads a column that is not there")
-    tested, taken = column[column >= 0], levels[column >= 0]
-    most = np.array([len(c.levels) for c in schema] or [0])
-    _require(bool(((taken == 0) | (taken == most[tested])).all()), "a test does not fit the levels of its column")
-    for name, is_by_level in (("number", taken > 0), ("name", taken == 0)):
+    """Numeric columns have thresholds, ordinal ones thresholds or levels, nominal ones levels, text columns no tests."""
+    _require(bool((column < len(schema)).all()), "a test reads an unknown column")
+    tested, used_levels = column[column >= 0], levels[column >= 0]
+    n_levels = np.array([len(c.levels) for c in schema] or [0])
+    _require(
+        bool(((used_levels == 0) | (used_levels == n_levels[tested])).all()), "a test does not fit the levels of its column"
+    )
+    for name, is_by_level in (("number", used_levels > 0), ("name", used_levels == 0)):
         kind = Kind.NUMERIC if name == "number" else Kind.NOMINAL
-        _require(not bool((_are(schema, kind)[tested] & is_by_level).any()), "a test does not fit the levels of its column")
-    _require(not bool(_are(schema, Kind.TEXT)[tested].any()), "a test reads a column of text")
+        _require(
+            not bool((_is_kind(schema, kind)[tested] & is_by_level).any()), "a test does not fit the levels of its column"
+        )
+    _require(not bool(_is_kind(schema, Kind.TEXT)[tested].any()), "a test reads a text column")
 
 
 def _check_sums_of(sums: LinearCombinations, schema: Schema) -> None:
-    _require(sums.n_columns == len(schema), "its sums are of another table")
-    _require(bool(_are(schema, Kind.NUMERIC)[sums.column].all()), "a sum has a column that is no number")
+    _require(sums.n_columns == len(schema), "its linear combinations belong to another table")
+    _require(
+        bool(_is_kind(schema, Kind.NUMERIC)[sums.column].all()), "a linear combination has a column that is not numeric"
+    )
 
 
-def _are(schema: Schema, kind: Kind) -> np.ndarray:
+def _is_kind(schema: Schema, kind: Kind) -> np.ndarray:
     columns: tuple[Column, ...] = schema.columns
     return np.array([column.kind is kind for column in columns] or [False])
 
 
-# what the core may find, in the order in which it looks
+# faults that the core reports, in the order in which it checks
 _FAULTS = (
-    "", "a node has a negative column", "a node has a negative place in branch_of", "a node reads past branch_of",
-    "a node has neither a cut nor levels", "a split has no branch", "a child does not come after its parent",
-    "children overlap, or a node has no parent", "children do not fill the tree",
-    "missing values take a branch that is not there", "a cut has fewer than two branches", "a level takes a negative branch",
-    "a level takes a branch that is not there", "a share of weight is not between 0 and 1",
-    "a node predicts a number that is not finite", "a node predicts no known class",
+    "", "a node has a negative column", "a node has a negative index into branch_of", "a node reads past branch_of",
+    "a node has neither a threshold nor levels", "a split has no branch", "a child does not come after its parent",
+    "children overlap, or a node has no parent", "some nodes are not children of any node",
+    "missing values take an unknown branch", "a threshold has fewer than two branches", "a level takes a negative branch",
+    "a level takes an unknown branch", "a proportion of weight is not between 0 and 1",
+    "a node predicts a number that is not finite", "a node predicts an unknown class",
 )  # fmt: skip
 
 
@@ -207,21 +222,21 @@ def _check_nodes(tree: Tree) -> None:
 
 
 def _check_more_cuts(tree: Tree) -> None:
-    """Cuts of a node ascend, the last below infinity, and leave no more branches than it has."""
+    """Check that the thresholds of a node ascend, the last below infinity, and make no more branches than it has."""
     node, cut = tree.more_cuts.node, tree.more_cuts.cut
     if not len(node):
         return
-    _require(bool(((node >= 0) & (node < len(tree))).all()), "a cut belongs to no node")
+    _require(bool(((node >= 0) & (node < len(tree))).all()), "a threshold belongs to no node")
     is_plain = (tree.column[node] >= 0) & (tree.levels[node] == 0) & ~tree.strict[node]
-    _require(bool(is_plain.all()), "several cuts belong to a test that is not by cuts")
-    before = np.where(np.diff(node, prepend=-1) > 0, tree.cut[node], np.roll(cut, 1))
-    _require(bool((before < cut).all()), "the cuts of a node do not rise")
+    _require(bool(is_plain.all()), "several thresholds belong to a test without thresholds")
+    previous = np.where(np.diff(node, prepend=-1) > 0, tree.cut[node], np.roll(cut, 1))
+    _require(bool((previous < cut).all()), "the thresholds of a node are not increasing")
     n_branches = np.bincount(node, minlength=len(tree))[node] + 2
-    _require(bool((n_branches <= tree.branches[node]).all()), "a cut has too few branches")
+    _require(bool((n_branches <= tree.branches[node]).all()), "a node has too few branches for its thresholds")
 
 
-STOP = -1  # a row without a known branch rests at the node itself
+STOP = -1  # a row whose branch is unknown stops at the node itself
 
-SPREAD = -2  # a row without a known branch goes down every branch, in the shares of the training rows
+SPREAD = -2  # a row whose branch is unknown follows every branch, weighted by the proportions of the training rows
 
 LEAF = -1  # the column of a node that is not split

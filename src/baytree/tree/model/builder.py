@@ -1,4 +1,4 @@
-"""The one place where a tree is put together: what every search finds out of its nodes, and what follows from it."""
+"""Construction of a `Tree` from the arrays that a search found, with defaults for the rest."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def build(
     more_cuts: ExtraThresholds | None = None,
     significance: Significance | None = None,
 ) -> Tree:
-    """The tree of these nodes; the arrays are those of `Tree`.
+    """Tree of these nodes; the arrays are those of `Tree`.
 
-    Where they are not given, the entries of `branch_of` stand in the order of the nodes, no test is strict or mirrored, a
-    node's share is that of the weight of its siblings, nothing stands in for a missing value, and a test has one cut.
+    By default, the entries of `branch_of` are in node order, no test is strict or mirrored, a node's share is its
+    proportion of the weight of its siblings, there are no surrogates, and a test has one threshold.
     """
     n = len(column)
     return Tree(
@@ -55,12 +55,14 @@ def build(
 
 
 def shares(column: np.ndarray, first: np.ndarray, branches: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """float64 [n_nodes]: each node's share of the weight that its parent sent on; rows that stopped there do not count."""
+    """Proportion of each node in the weight of its siblings, float64 [n_nodes]; rows that stopped at the parent do not
+    count.
+    """
     inner = np.flatnonzero(column >= 0)
     count = branches[inner].astype(np.int64)
     parent = np.repeat(inner, count)
     child = np.repeat(first[inner] - np.cumsum(count) + count, count) + np.arange(len(parent))
-    sent = np.bincount(parent, weight[child], len(column))[parent]
+    routed = np.bincount(parent, weight[child], len(column))[parent]
     share = np.ones(len(column))
-    share[child] = np.divide(weight[child], sent, out=np.zeros(len(child)), where=sent > 0)
+    share[child] = np.divide(weight[child], routed, out=np.zeros(len(child)), where=routed > 0)
     return share

@@ -1,6 +1,7 @@
-"""What a branch asks of its column: an interval of numbers or a set of levels, and whether missing values come along.
+"""Conditions of branches: an interval of numbers or a set of levels, and whether missing values pass.
 
-Conditions on the same column along a path meet in one: 3 < x ≤ 10 instead of x > 3, x ≤ 20, x ≤ 10.
+`Branches` derives the conditions from the arrays of a tree. `Condition.meet` intersects conditions on the same column
+along a path: 3 < x ≤ 10 instead of x > 3, x ≤ 20, x ≤ 10.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 
 class ValueRange(msgspec.Struct, frozen=True, gc=False):
-    """low < x ≤ high; `from_low` and `below_high` turn these into ≤ and <."""
+    """Interval low < x ≤ high; `from_low` turns < into ≤ at the lower bound, `below_high` turns ≤ into < at the upper
+    bound.
+    """
 
     low: float = -inf
     high: float = inf
@@ -32,41 +35,41 @@ class ValueRange(msgspec.Struct, frozen=True, gc=False):
     below_high: bool = False
 
     def meet(self, other: ValueRange) -> ValueRange:
-        """The numbers in both."""
+        """Intersection of both intervals."""
         left = max((self.low, not self.from_low), (other.low, not other.from_low))
         right = min((self.high, not self.below_high), (other.high, not other.below_high))
         return ValueRange(left[0], right[0], not left[1], not right[1])
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """A test on one column, or on a sum of several, that a row passes or not."""
+    """Test on one column, or on a linear combination of columns, that a row passes or fails."""
 
     column: int
-    allowed: ValueRange | tuple[int, ...]  # numbers, or codes of levels in order
-    missing: bool = False  # a row without a value passes too
-    terms: Terms = ()  # of a sum, whose place `column` then is
+    allowed: ValueRange | tuple[int, ...]  # an interval of numbers, or level codes in order
+    missing: bool = False  # a row with a missing value passes too
+    terms: Terms = ()  # of a linear combination, whose index `column` then is
 
     def values(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """What the condition is asked of: [n_rows]."""
+        """Values that the condition tests: the column or the linear combination, [n_rows]."""
         return summed(self.terms, values) if self.terms else values[self.column]
 
     def meet(self, other: Condition) -> Condition:
-        """Both conditions on the same column in one."""
+        """Intersection with another condition on the same column."""
         if isinstance(self.allowed, ValueRange) and isinstance(other.allowed, ValueRange):
             allowed: ValueRange | tuple[int, ...] = self.allowed.meet(other.allowed)
         elif isinstance(self.allowed, tuple) and isinstance(other.allowed, tuple):
-            kept = set(other.allowed)
-            allowed = tuple(code for code in self.allowed if code in kept)
-        else:  # one of them lets missing values pass only
+            common = set(other.allowed)
+            allowed = tuple(code for code in self.allowed if code in common)
+        else:  # one of them lets only missing values pass
             allowed = ()
         return Condition(self.column, allowed, self.missing and other.missing, self.terms)
 
     def show(self, schema: Schema, most_levels: int | None = None) -> str:
-        """The condition in words: `3 < age ≤ 10 or missing`, `sex = female`."""
+        """Text of the condition: `3 < age ≤ 10 or missing`, `sex = female`."""
         return sentence(self.named(schema), most_levels)
 
     def named(self, schema: Schema) -> NamedCondition:
-        """The condition with the names of its column and levels instead of codes."""
+        """Record of the condition, with the names of its column and levels instead of codes."""
         column = (
             schema.columns[self.column]
             if not self.terms
@@ -82,7 +85,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
 
 class Branches:
-    """The conditions of a tree's branches. Reads the arrays once, so that asking is quick."""
+    """Conditions of all branches of a tree. The arrays are converted to lists once, so that lookups are fast."""
 
     def __init__(self, tree: Tree, schema: Schema) -> None:
         self.tree, self.schema = tree, schema
@@ -99,14 +102,14 @@ class Branches:
         self.is_merged = tree.significance is not None
 
     def of(self, node: int) -> Iterator[Condition]:
-        """The condition of each branch of a node, in order."""
+        """Yield the condition of each branch of a node, in order."""
         column, missing = self.column[node], self.missing[node]
         for branch in range(self.branches[node]):
-            comes = missing == branch and not self.has_surrogates[node]
-            yield Condition(column, self._allowed(node, column, branch), comes, self.terms[column])
+            allows_missing = missing == branch and not self.has_surrogates[node]
+            yield Condition(column, self._allowed(node, column, branch), allows_missing, self.terms[column])
 
     def substitutes(self, node: int) -> Iterator[tuple[Condition, Condition]]:
-        """What the surrogates of a node ask for its two branches, the one that is asked first first."""
+        """Yield, for each surrogate of a node, its conditions for the first and the second branch."""
         if not self.has_surrogates[node]:
             return
         tests = self.tree.surrogates
@@ -116,7 +119,7 @@ class Branches:
             yield (second, first) if tests.flipped[k] and not tests.levels[k] else (first, second)
 
     def _sides(self, column: int, k: int) -> tuple[ValueRange | tuple[int, ...], ValueRange | tuple[int, ...]]:
-        """What a surrogate by levels sends to each branch, or one by a cut to below and above it."""
+        """Values that a surrogate sends to branch 0 and to branch 1; for a threshold, those below and those above it."""
         tests, codes = self.tree.surrogates, range(self.n_levels[column])
         if tests.levels[k]:
             taken = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
@@ -128,7 +131,7 @@ class Branches:
         return below, tuple(c for c in codes if c not in below)
 
     def _allowed(self, node: int, column: int, branch: int) -> ValueRange | tuple[int, ...]:
-        """What a branch takes of the values that are known; nothing where it is for missing ones alone."""
+        """Non-missing values that a branch takes; empty for a branch of missing values only."""
         tree = self.tree
         if self.levels[node]:
             taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
@@ -143,7 +146,9 @@ class Branches:
         return tuple(c for c in codes if (low <= c < high if is_strict else low < c <= high))
 
     def _edges(self, node: int) -> list[float]:
-        """The thresholds of a test by cuts, and an infinite one on both sides; where levels merge, none at infinity."""
+        """Thresholds of a node's test between −inf and inf; an infinite threshold of a tree with merged levels is
+        dropped.
+        """
         cut = self.cut[node]
         if cut == inf and self.is_merged:
             return [-inf, inf]
@@ -151,7 +156,7 @@ class Branches:
 
 
 def _more_cuts(tree: Tree) -> dict[int, list[float]]:
-    found: dict[int, list[float]] = {}
+    thresholds: dict[int, list[float]] = {}
     for node, cut in zip(tree.more_cuts.node.tolist(), tree.more_cuts.cut.tolist(), strict=True):
-        found.setdefault(node, []).append(cut)
-    return found
+        thresholds.setdefault(node, []).append(cut)
+    return thresholds

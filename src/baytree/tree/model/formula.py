@@ -1,4 +1,8 @@
-"""Trees as formulas: the table of nodes, the node where a row comes to rest, and what stands there."""
+"""Decision trees as formulas, the expressions that exporters print.
+
+A tree becomes a table of nodes, a routing step, and the values of the node where a row ends. Trees with fractional rows
+average the values of all nodes that a row reaches.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +22,19 @@ from baytree.tree.model.tree import Surrogates, Tree, without_smoothing
 
 
 def decision_tree(tree: Tree, schema: Schema) -> Formula:
-    """The shares, or the mean, where a row comes to rest; of a row in parts, those of its parts by their shares."""
+    """Formula of a tree: class proportions or mean of a row's leaf; with fractional rows, the weighted average over
+    leaves.
+    """
     steps = FormulaBuilder(schema)
-    answers, choice = _spread(tree, steps) if _may_spread(tree) else _routed(tree, steps)
+    values, choice = _spread(tree, steps) if _may_spread(tree) else _routed(tree, steps)
     classes, nodes = class_names(schema), nodes_of(tree, schema)
-    columns, decided = inputs(schema, "any"), None if classes is None else choice
-    whole = Formula("decision tree", columns, schema.target.name, classes, answers, decided, tuple(steps.done), (nodes,))
-    return whole if not tree.sums else msgspec.structs.replace(whole, sums=_sums(tree, schema))
+    columns, decision = inputs(schema, "any"), None if classes is None else choice
+    formula = Formula("decision tree", columns, schema.target.name, classes, values, decision, tuple(steps.done), (nodes,))
+    return formula if not tree.sums else msgspec.structs.replace(formula, sums=_sums(tree, schema))
 
 
 def _sums(tree: Tree, schema: Schema) -> tuple[WeightedSum, ...]:
-    """The sums that tests read, each under a name of its own."""
+    """Linear combinations that tests read, each with a unique name."""
     taken, found = {*schema.names}, []
     for terms in tree.sums.terms() if tree.sums else ():
         name = describe_combination(terms, schema.names)
@@ -45,17 +51,17 @@ def _may_spread(tree: Tree) -> bool:
 
 
 def _routed(tree: Tree, steps: FormulaBuilder) -> tuple[Expression, Expression]:
-    """The row of the node where a row of the table rests, and the class of that node."""
+    """Value and class of the node where a row ends."""
     node = steps.add_step(Route(0))
     return steps.add_step(Pick(node, matrix(tree.value))), Pick(node, matrix(tree.prediction))
 
 
 def _spread(tree: Tree, steps: FormulaBuilder) -> tuple[Expression, Expression]:
-    """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
+    """Weighted average over the nodes that a row reaches. Smoothing changes the probabilities but never the class."""
     plain = without_smoothing(tree)
-    answers = steps.add_step(Spread(0, matrix(tree.value)))
-    votes = answers if plain is tree else steps.add_step(Spread(0, matrix(plain.value)))
-    return answers, FirstHighest(votes)
+    values = steps.add_step(Spread(0, matrix(tree.value)))
+    votes = values if plain is tree else steps.add_step(Spread(0, matrix(plain.value)))
+    return values, FirstHighest(votes)
 
 
 def nodes_of(tree: Tree, schema: Schema) -> tuple[FormulaNode, ...]:
@@ -74,14 +80,14 @@ def _node(tree: Tree, k: int, tests: _Tests, surrogates: range) -> FormulaNode:
 
 
 class _Tests:
-    """Reads the tests of a tree and of its surrogates: the one place that knows how a tree keeps them."""
+    """Reads the tests of nodes and surrogates from the arrays; the only place here that knows their layout."""
 
     def __init__(self, tree: Tree, schema: Schema) -> None:
         self.columns = tested_columns(tree, schema)
         self.by_several_cuts = set(tree.more_cuts.node.tolist())
 
     def of(self, record: Tree | Surrogates, k: int) -> FormulaTest:
-        """Test k of a record."""
+        """Test k of the tree or of its surrogates."""
         j, levels, first = int(record.column[k]), int(record.levels[k]), int(record.start[k])
         column, branches = self.columns[j], record.branch_of[first : first + levels].tolist()
         if levels:
@@ -100,7 +106,7 @@ def _cut(j: int, column: Column, cut: float, is_strict: bool, is_flipped: bool) 
 
 
 def _cuts(j: int, column: Column, cuts: np.ndarray) -> FormulaTest:
-    """A branch for each interval between several cuts."""
+    """Test with several thresholds: one branch per interval."""
     if column.kind is Kind.NUMERIC:
         return FormulaTest(j, tuple(range(len(cuts) + 1)), tuple(cuts.tolist()))
     return FormulaTest(j, tuple(np.searchsorted(cuts, np.arange(len(column.levels))).tolist()))

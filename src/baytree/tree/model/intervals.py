@@ -1,9 +1,9 @@
-"""Intervals of a tree's answers: what the rows of a node tell of the share of each class, or of the mean.
+"""Confidence and credible intervals of tree predictions, from the statistics of the training rows in each node.
 
-They take the tree as it is. That its tests were chosen to tell these very rows apart is not in them: leaves that were not
-pruned look surer than they are (benchmarks/INTERVALS.md measures by how much). A tree that averages its prunings doubts its
-own splits, and so do its intervals. Rows that had no part in growing the tree, counted in its nodes, owe it nothing: their
-intervals hold what they promise (Athey and Imbens 2016).
+The intervals condition on the tree and ignore that its splits were chosen on the same rows, so those of unpruned leaves
+are too narrow (benchmarks/INTERVALS.md measures by how much). A tree that averages its prunings is uncertain about its
+splits, and its intervals include that. Rows that took no part in growing the tree give honest intervals with the nominal
+coverage (Athey and Imbens 2016).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from baytree.uncertainty.intervals import mean_intervals, no_interval, proportio
 if TYPE_CHECKING:
     from baytree.tree.model.tree import Averaging, Tree
 
-_NEXT_TO_NONE = 1e-12  # rows; a leaf without any knows nothing of its mean
+_MIN_ROWS = 1e-12  # rows; avoids a division by zero: a leaf without rows has no information on its mean
 
-_LEANT_ON = 2.0  # rows by which the variance of a leaf leans on that within all leaves
+_PSEUDO_ROWS = 2.0  # pseudo-rows that shrink the variance of a leaf towards the pooled variance within leaves
 
 
 class NodeMoments(NamedTuple):
-    """What the rows of each node tell: the weight of each class, or the weight, mean and squares about it of a number."""
+    """Statistics of each node: class weights, or weight, mean and centred sum of squares of a numeric target."""
 
     counts: np.ndarray  # [n_nodes, n_classes]
     weight: np.ndarray  # [n_nodes]
@@ -35,68 +35,69 @@ class NodeMoments(NamedTuple):
 
     @classmethod
     def learnt(cls, tree: Tree) -> NodeMoments:
-        """Of the rows that the tree was grown from."""
+        """Moments of the training rows."""
         return cls(tree.counts, tree.weight, tree.value[:, 0], tree.impurity * tree.weight)
 
     @classmethod
     def of(cls, tree: Tree, table: Table) -> NodeMoments:
-        """Of other rows with their labels; one that would follow several branches takes the likeliest."""
-        at, weight = leaves(tree, table), table.weight
+        """Moments of other, labelled rows; a fractional row counts in its most likely leaf."""
+        leaf, weight = leaves(tree, table), table.weight
         if tree.n_classes:
-            cell = np.bincount(at * tree.n_classes + table.label, weight, len(tree) * tree.n_classes)
-            counts = _with_below(tree, cell.reshape(len(tree), -1))
+            cell = np.bincount(leaf * tree.n_classes + table.label, weight, len(tree) * tree.n_classes)
+            counts = _add_descendants(tree, cell.reshape(len(tree), -1))
             return cls(counts, counts.sum(axis=1), np.zeros(len(tree)), np.zeros(len(tree)))
         centre = float(tree.value[0, 0])
-        apart = table.label - centre
-        sums = [np.bincount(at, weight * power, len(tree)) for power in (1.0, apart, apart**2)]
-        total, first, second = _with_below(tree, np.stack(sums, axis=1)).T
+        deviation = table.label - centre
+        sums = [np.bincount(leaf, weight * power, len(tree)) for power in (1.0, deviation, deviation**2)]
+        total, first, second = _add_descendants(tree, np.stack(sums, axis=1)).T
         mean = np.divide(first, total, out=np.zeros(len(tree)), where=total > 0)
         return cls(np.zeros((len(tree), 0)), total, centre + mean, np.maximum(second - total * mean**2, 0.0))
 
 
 def intervals(tree: Tree, table: Table, level: float, rows: NodeMoments | None = None) -> np.ndarray:
-    """Of the probability of each class [n_rows, n_classes, 2], or of the mean [n_rows, 1, 2].
+    """Intervals of the class probabilities [n_rows, n_classes, 2] or of the mean [n_rows, 1, 2].
 
-    A row that follows several branches gets the mean of what their leaves are unsure of, as if they erred together.
+    For a fractional row, the moments of its leaves are averaged, as if their errors were perfectly correlated.
     """
     rows = NodeMoments.learnt(tree) if rows is None else rows
     mean, variance, degrees = _class_moments(tree, rows) if tree.n_classes else _number_moments(tree, rows)
     if tree.averaging:
-        mean, variance, degrees = _of_all_prunings(tree, tree.averaging, mean, variance, degrees)
-    found = mixtures(tree, table, np.column_stack([mean, variance, degrees]))
+        mean, variance, degrees = _average_prunings(tree, tree.averaging, mean, variance, degrees)
+    mixed = mixtures(tree, table, np.column_stack([mean, variance, degrees]))
     k = mean.shape[1]
-    mean, variance, degrees = found[:, :k], found[:, k : 2 * k], found[:, 2 * k :]
+    mean, variance, degrees = mixed[:, :k], mixed[:, k : 2 * k], mixed[:, 2 * k :]
     return proportion_intervals(mean, variance, level) if tree.n_classes else mean_intervals(mean, variance, degrees, level)
 
 
-def _with_below(tree: Tree, sums: np.ndarray) -> np.ndarray:
-    """Sums of the rows that come to rest in a node, with those of all nodes below it. [n_nodes, n_sums]"""
-    above = parents(tree).tolist()
+def _add_descendants(tree: Tree, sums: np.ndarray) -> np.ndarray:
+    """Add to the sums of each node those of all its descendants. [n_nodes, n_sums]"""
+    parent = parents(tree).tolist()
     for node in range(len(tree) - 1, 0, -1):  # a child comes after its parent
-        sums[above[node]] += sums[node]
+        sums[parent[node]] += sums[node]
     return sums
 
 
 def _class_moments(tree: Tree, rows: NodeMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and variance of each class's share in each node, [n_nodes, n_classes] each; the third is not used.
+    """Mean and variance of each class probability in each node, [n_nodes, n_classes] each; the third result is unused.
 
-    Where classes have priors of their own, a share s of class k among the rows is the probability
-    c s / (c s + d (1 − s)), c the scale of the class and d the mean scale of the others there.
+    With user-defined priors, a proportion s of class k among the rows corresponds to the probability
+    c s / (c s + d (1 − s)), where c is the scale of the class and d the mean scale of the other classes in the node.
+    The variance follows by the delta method.
     """
-    share, variance = proportion_moments(rows.counts)
+    proportion, variance = proportion_moments(rows.counts)
     scale = _prior_scale(tree)
-    rest = (share @ scale)[:, None] - share * scale
-    others = share.sum(axis=1, keepdims=True) - share
-    weighed = share * scale * others
-    probability = weighed / np.maximum(weighed + rest * (1 - share), 1e-300)
-    slope = probability * (1 - probability) / (share * (1 - share))
-    return probability, variance * slope**2, np.zeros((len(tree), 1))
+    rest = (proportion @ scale)[:, None] - proportion * scale
+    others = proportion.sum(axis=1, keepdims=True) - proportion
+    weighted = proportion * scale * others
+    probability = weighted / np.maximum(weighted + rest * (1 - proportion), 1e-300)
+    derivative = probability * (1 - probability) / (proportion * (1 - proportion))
+    return probability, variance * derivative**2, np.zeros((len(tree), 1))
 
 
 def _prior_scale(tree: Tree) -> np.ndarray:
-    """What priors have made of a row of each class, up to a factor: ones where the root's answer is its plain share.
+    """Weight per row of each class that the priors imply, up to a factor; ones if the root predicts plain proportions.
 
-    The share may be smoothed by half a row of each class (averaging) or a whole one (Laplace).
+    The root's proportions may be smoothed by half a row per class (averaging) or by one row per class (Laplace).
     """
     counts, n_classes = tree.counts[0], tree.n_classes
     for added in (0.0, 0.5, 1.0):
@@ -106,29 +107,29 @@ def _prior_scale(tree: Tree) -> np.ndarray:
 
 
 def _number_moments(tree: Tree, rows: NodeMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mean of each node, the variance of that mean and its degrees of freedom, [n_nodes, 1] each.
+    """Mean of each node, the variance of that mean and its degrees of freedom, [n_nodes, 1] each.
 
-    The variance within a leaf leans on that within all leaves, as on two rows of its own: two equal numbers are no proof
-    that none will ever differ.
+    The variance within a leaf is shrunk towards the pooled variance within leaves with two pseudo-rows: two equal
+    numbers do not prove that the variance is zero.
     """
     leaf = tree.is_leaf & (rows.weight > 0)
     free = rows.weight[leaf].sum() - leaf.sum()
     if not free > 0:
         raise no_interval(
-            "every leaf holds one row, so nothing tells how far numbers vary within a leaf; set min_leaf or prune"
+            "every leaf has one row, so the variance within leaves is unknown; increase min_leaf or prune the tree"
         )
     within = rows.squares[leaf].sum() / free
-    degrees = np.maximum(rows.weight - 1, 0.0) + _LEANT_ON
-    variance = (rows.squares + _LEANT_ON * within) / degrees / np.maximum(rows.weight, _NEXT_TO_NONE)
+    degrees = np.maximum(rows.weight - 1, 0.0) + _PSEUDO_ROWS
+    variance = (rows.squares + _PSEUDO_ROWS * within) / degrees / np.maximum(rows.weight, _MIN_ROWS)
     return rows.mean[:, None], variance[:, None], degrees[:, None]
 
 
-def _of_all_prunings(
+def _average_prunings(
     tree: Tree, averaging: Averaging, mean: np.ndarray, variance: np.ndarray, degrees: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The moments over all prunings: their variances, and how far their answers lie apart."""
-    is_kept = np.zeros(len(tree))
-    is_kept[averaging.node] = averaging.kept
-    whole = mix_prunings(tree, mean, is_kept)
-    square = mix_prunings(tree, variance + mean**2, is_kept)
-    return whole, np.maximum(square - whole**2, 0.0), mix_prunings(tree, degrees, is_kept)
+    """Moments over all prunings: the mean of the variances plus the variance of the means."""
+    split_probability = np.zeros(len(tree))
+    split_probability[averaging.node] = averaging.kept
+    mixed = mix_prunings(tree, mean, split_probability)
+    square = mix_prunings(tree, variance + mean**2, split_probability)
+    return mixed, np.maximum(square - mixed**2, 0.0), mix_prunings(tree, degrees, split_probability)

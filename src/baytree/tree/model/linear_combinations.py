@@ -1,7 +1,7 @@
-"""Tests of several columns at once: a weighted sum of numeric columns that is cut like a column.
+"""Linear combinations of numeric columns that oblique splits compare with a threshold.
 
-A sum has a place after the columns of the table, and a test that reads it is an ordinary test by a cut. A row that lacks one
-of its columns has no sum.
+Combination k has the column index n_columns + k, so a test that reads it is an ordinary threshold test. It is missing in
+a row that lacks one of its columns.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from baytree.tree.model import arrays
 if TYPE_CHECKING:
     from baytree.tree.model.tree import Tree
 
-Terms = tuple[tuple[int, float], ...]  # columns in the order of the table, each with its weight
+Terms = tuple[tuple[int, float], ...]  # columns in table order, each with its weight
 
 
 class LinearCombinations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sums"):
-    """Weighted sums of numeric columns, term by term; a test whose column is `n_columns` + k reads sum k."""
+    """Weighted sums of numeric columns, term by term; a test whose column is `n_columns` + k reads combination k."""
 
     n_columns: int  # of the table
-    place: np.ndarray  # int32 [n_terms], the sum that a term belongs to, ascending
-    column: np.ndarray  # int32 [n_terms], ascending within a sum
+    place: np.ndarray  # int32 [n_terms], the combination that a term belongs to, ascending
+    column: np.ndarray  # int32 [n_terms], ascending within a combination
     weight: np.ndarray  # float64 [n_terms]
 
     def __post_init__(self) -> None:
@@ -38,27 +38,27 @@ class LinearCombinations(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     @classmethod
     def of(cls, terms: list[Terms], n_columns: int) -> LinearCombinations:
-        """The record of several sums."""
+        """Record of several combinations."""
         length = [len(each) for each in terms]
         flat = [term for each in terms for term in each]
         column, weight = np.array([j for j, _ in flat], np.int32), np.array([w for _, w in flat], np.float64)
         return cls(n_columns, np.repeat(np.arange(len(terms), dtype=np.int32), length), column, weight)
 
     def terms(self) -> list[Terms]:
-        """The terms of each sum."""
+        """Terms of each combination."""
         ends = np.searchsorted(self.place, np.arange(1, len(self)))
         parts = zip(np.split(self.column, ends), np.split(self.weight, ends), strict=True)
         return [tuple(zip(column.tolist(), weight.tolist(), strict=True)) for column, weight in parts]
 
 
 def terms_of(tree: Tree, column: int) -> Terms:
-    """What a test reads that is a sum; nothing where it reads one column."""
+    """Terms of the combination that a test reads; empty if it reads one column."""
     sums = tree.sums
     return sums.terms()[column - sums.n_columns] if sums and column >= sums.n_columns else ()
 
 
 def summed(terms: Terms, values: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """float64 [n_rows]: the sum, from the left; NaN where a column has no value, or opposite infinite ones meet."""
+    """Weighted sum of each row, added from the left, float64 [n_rows]; NaN if a value is missing or infinities cancel."""
     with np.errstate(invalid="ignore", over="ignore"):
         first, *others = (weight * np.asarray(values[j]) for j, weight in terms)
         for other in others:
@@ -67,12 +67,12 @@ def summed(terms: Terms, values: Sequence[np.ndarray] | np.ndarray) -> np.ndarra
 
 
 def with_sums(tree: Tree, values: list[np.ndarray]) -> list[np.ndarray]:
-    """The columns of a table, and the sums that a tree reads."""
+    """Values of the table's columns, followed by those of the tree's linear combinations."""
     return values if not tree.sums else [*values, *(summed(terms, values) for terms in tree.sums.terms())]
 
 
 def tested_columns(tree: Tree, schema: Schema) -> tuple[Column, ...]:
-    """What the tests of a tree may read, by place: the columns of the table, and its sums in words."""
+    """Columns that tests may read, by index: those of the table, then the linear combinations, named by their text."""
     if not tree.sums:
         return schema.columns
     return (
@@ -82,14 +82,14 @@ def tested_columns(tree: Tree, schema: Schema) -> tuple[Column, ...]:
 
 
 def describe_combination(terms: Terms, names: tuple[str, ...] | list[str]) -> str:
-    """The sum as it is read.
+    """Text of a linear combination.
 
     >>> describe_combination(((0, 1.0), (1, -1.5)), ["width", "length"])
     'width − 1.5 × length'
     """
     parts = "".join(f"{' − ' if weight < 0 else ' + '}{_term(abs(weight), names[j])}" for j, weight in terms)
-    told = f"−{parts[3:]}" if terms[0][1] < 0 else parts[3:]
-    return f"({told})" if told in names else told
+    text = f"−{parts[3:]}" if terms[0][1] < 0 else parts[3:]
+    return f"({text})" if text in names else text
 
 
 def _term(weight: float, name: str) -> str:
@@ -97,7 +97,9 @@ def _term(weight: float, name: str) -> str:
 
 
 def shared(tree: Tree, amount: np.ndarray, n_columns: int) -> np.ndarray:
-    """float64 [n_columns]: amounts of nodes by the column of their test; that of a sum in equal parts to its columns."""
+    """Sum of node amounts by tested column, float64 [n_columns]; that of a combination is split equally among its
+    columns.
+    """
     inner = tree.column >= 0
     total = np.bincount(tree.column[inner], amount[inner], n_columns)
     if not tree.sums:
@@ -108,17 +110,19 @@ def shared(tree: Tree, amount: np.ndarray, n_columns: int) -> np.ndarray:
 
 
 def only_used(column: np.ndarray, sums: LinearCombinations) -> tuple[np.ndarray, LinearCombinations | msgspec.UnsetType]:
-    """The columns of tests [n_nodes] and the sums that they read, without those that no test reads any more."""
+    """Drop unused linear combinations; return the renumbered columns of tests [n_nodes] and the combinations that remain."""
     used = np.unique(column[column >= sums.n_columns])
     if not len(used):
         return column, msgspec.UNSET
     every = sums.terms()
-    kept = LinearCombinations.of([every[place - sums.n_columns] for place in used.tolist()], sums.n_columns)
-    return np.where(column < sums.n_columns, column, sums.n_columns + np.searchsorted(used, column)).astype(np.int32), kept
+    remaining = LinearCombinations.of([every[place - sums.n_columns] for place in used.tolist()], sums.n_columns)
+    return np.where(column < sums.n_columns, column, sums.n_columns + np.searchsorted(used, column)).astype(
+        np.int32
+    ), remaining
 
 
 def asked_columns(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """Each column that a test reads, and the node of that test: int [n_reads], two of them; a sum reads several."""
+    """Pairs of a tested column and the node of the test, two int arrays [n_reads]; a combination yields one per column."""
     inner = np.flatnonzero(tree.column >= 0)
     if not tree.sums:
         return tree.column[inner], inner

@@ -1,4 +1,8 @@
-"""Rows to answers: where each row comes to rest in a tree, what the tree says of it, and why."""
+"""Routing of rows through a tree: leaves, predictions and explanations of rows.
+
+The core (`_core.Router`) does the routing; this module passes it the columns of a table and turns paths into
+explanations.
+"""
 
 from __future__ import annotations
 
@@ -22,74 +26,74 @@ if TYPE_CHECKING:
     from baytree.tree.model.conditions import Branches
     from baytree.tree.model.tree import Tree
 
-_MOST_LEVELS = 4  # that an explanation names of a condition
+_MAX_LEVELS = 4  # named in a condition of an explanation
 
-_SMALL = 20_000  # rows; below it a second thread costs more than it brings
+_MIN_PARALLEL_ROWS = 20_000  # rows; below this a second thread costs more than it saves
 
 
 def leaves(tree: Tree, table: Table) -> np.ndarray:
-    """int32 [n_rows]: the node where each row comes to rest; a row that would be spread follows the largest share."""
+    """Leaf of each row, int32 [n_rows]; a fractional row follows the branch of largest proportion."""
     return tree.router.leaves(*_read(tree, table), len(table), _threads(table))
 
 
 def values(tree: Tree, table: Table) -> np.ndarray:
-    """float64 [n_rows, n_outputs]: class probabilities, or the mean, of each row."""
+    """Class probabilities, or the mean, of each row, float64 [n_rows, n_outputs]."""
     return mixtures(tree, table, tree.value)
 
 
 def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | None = None) -> np.ndarray:
-    """float64 [n_rows, n_outputs]: what a table [n_nodes, n_outputs] says of the nodes that parts of each row reach.
+    """Average the node values [n_nodes, n_outputs] over the nodes that each row reaches, float64 [n_rows, n_outputs].
 
-    `soft` [n_nodes, 4] are the low bound, the middle and the high bound between which a row follows both branches of a cut,
-    and the grid that numbers are rounded to.
+    `soft` [n_nodes, 4] holds the lower bound, middle and upper bound between which a row follows both branches of a
+    threshold, and the grid to which numbers are rounded.
     """
-    way, given = tree.router, (*_read(tree, table), len(table))
-    if not way.may_spread and soft is None:
-        return value[way.leaves(*given, _threads(table))]
+    route, inputs = tree.router, (*_read(tree, table), len(table))
+    if not route.may_spread and soft is None:
+        return value[route.leaves(*inputs, _threads(table))]
     bounds = None if soft is None else np.ascontiguousarray(soft).ravel()
-    return way.mixtures(*given, np.ascontiguousarray(value), _threads(table), bounds)
+    return route.mixtures(*inputs, np.ascontiguousarray(value), _threads(table), bounds)
 
 
 def explain(tree: Tree, table: Table) -> list[Explanation]:
-    """One ledger per row: the root's distribution, and what each test on the way changed of it."""
+    """Explanation of each row: the root's distribution, and its change at each test on the path."""
     return explained(tree, table, values(tree, table))
 
 
 def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]:
-    """The ledgers of answers [n_rows, n_outputs] that the tree leads to; what its paths do not tell is in the last line."""
+    """Explanations of predictions [n_rows, n_outputs]; what the path does not explain goes to the last line."""
     from baytree.tree.model.conditions import Branches
 
-    rest, above = leaves(_without_spreading(tree), table), parents(tree)
+    leaf, above = leaves(_without_spreading(tree), table), parents(tree)
     branches = Branches(tree, table.schema)
-    told = ExplanationSource(branches, tested_columns(tree, table.schema), _read(tree, table)[0], table.schema)
-    return [_ledger(told, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
+    source = ExplanationSource(branches, tested_columns(tree, table.schema), _read(tree, table)[0], table.schema)
+    return [_explain_row(source, row, _path(above, int(leaf[row])), answer[row]) for row in range(len(table))]
 
 
 def router(tree: Tree) -> _core.Router:
-    """The tree as the core routes by it."""
+    """Core router of the tree, which holds its arrays."""
     used = bounds(tree, tree.surrogates) if tree.uses_surrogates else np.zeros(len(tree) + 1, np.int64)
     more_cuts = np.ascontiguousarray(tree.more_cuts.cut)
     return _core.Router(_arrays(tree), _arrays(tree.surrogates), used, more_cuts, bounds(tree, tree.more_cuts))
 
 
 def _read(tree: Tree, table: Table) -> tuple[list[np.ndarray], np.ndarray]:
-    """What the tests of a tree read: columns and sums, and the number of levels of each."""
+    """Values that the tests read (columns and linear combinations), and the number of levels of each."""
     values, n_levels = columns(table), level_counts(table.schema)
     return (values, n_levels) if not tree.sums else (with_sums(tree, values), np.pad(n_levels, (0, len(tree.sums))))
 
 
 def columns(table: Table) -> list[np.ndarray]:
-    """The columns as the core reads them; text, which no test reads, as missing values."""
+    """Columns as the core reads them; text columns, which no test reads, are all missing."""
     return [np.full(len(table), np.nan) if isinstance(values, Tokens) else values for values in table.values]
 
 
 def level_counts(schema: Schema) -> np.ndarray:
-    """int32 [n_columns]: the number of levels of each nominal column, 0 for columns that are cut."""
+    """Number of levels of each nominal column, 0 for columns that are split by thresholds, int32 [n_columns]."""
     return np.array([len(c.levels) if c.kind is Kind.NOMINAL else 0 for c in schema], np.int32)
 
 
 def _threads(table: Table) -> int:
-    return 1 if len(table) < _SMALL else threads.count(None)
+    return 1 if len(table) < _MIN_PARALLEL_ROWS else threads.count(None)
 
 
 def _arrays(record: msgspec.Struct) -> dict[str, np.ndarray]:
@@ -109,7 +113,7 @@ def _path(above: np.ndarray, node: int) -> list[int]:
 
 
 class ExplanationSource(msgspec.Struct, frozen=True):
-    """What ledgers are made of: the conditions of the branches, and the columns and sums that they ask for."""
+    """Data of explanations: the conditions of branches, and the columns and linear combinations that they test."""
 
     branches: Branches
     columns: tuple[Column, ...]
@@ -117,7 +121,7 @@ class ExplanationSource(msgspec.Struct, frozen=True):
     schema: Schema
 
 
-def _ledger(told: ExplanationSource, row: int, path: list[int], answer: np.ndarray) -> Explanation:
+def _explain_row(told: ExplanationSource, row: int, path: list[int], answer: np.ndarray) -> Explanation:
     tree = told.branches.tree
     lines = [_line(told, row, node, below) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
@@ -130,11 +134,11 @@ def _ledger(told: ExplanationSource, row: int, path: list[int], answer: np.ndarr
 
 
 def _line(told: ExplanationSource, row: int, node: int, below: int) -> Evidence:
-    """What the branch from a node to the one below asked of the row's value, and what that changed."""
-    branches, tree, place = told.branches, told.branches.tree, int(told.branches.tree.column[node])
-    column, branch = told.columns[place], below - branches.first[node]
-    value = column.show(told.values[place][row])
-    asked = next(islice(branches.of(node), branch, None))
+    """Evidence of one step of a path: the row's value, the branch condition, and the change of the prediction."""
+    branches, tree, index = told.branches, told.branches.tree, int(told.branches.tree.column[node])
+    column, branch = told.columns[index], below - branches.first[node]
+    value = column.show(told.values[index][row])
+    condition = next(islice(branches.of(node), branch, None))
     if value != "missing":
-        asked = msgspec.structs.replace(asked, missing=False)
-    return Evidence(column.name, value, tree.value[below] - tree.value[node], asked.show(told.schema, _MOST_LEVELS))
+        condition = msgspec.structs.replace(condition, missing=False)
+    return Evidence(column.name, value, tree.value[below] - tree.value[node], condition.show(told.schema, _MAX_LEVELS))

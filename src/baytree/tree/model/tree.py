@@ -1,9 +1,8 @@
-"""What a grown tree is: flat arrays, one entry per node, with the children of a node side by side.
+"""`Tree`: a decision tree as flat arrays, one entry per node, with the children of a node side by side.
 
-Node 0 is the root and a child always comes after its parent, so every question about a tree is a pass over
-arrays, never a recursion: a chain of a million nodes is as safe as a stump.
-
-A tree whose size is counted as C5.0 counts it.
+Node 0 is the root and a child always comes after its parent, so every computation on a tree is a pass over arrays, never
+a recursion: a chain of a million nodes is as safe as a stump. The optional records (surrogates, further thresholds,
+significance, averaging, certificate, linear combinations) hold entries by node. `C50Tree` counts leaves as C5.0 does.
 """
 
 from __future__ import annotations
@@ -27,35 +26,35 @@ if TYPE_CHECKING:
     from baytree.formula import Formula
     from baytree.summary.tree import TreeSummary
 
-LEAST_LOG = -1e300  # log of p = 0, for groups that leave no variance at all
+LEAST_LOG = -1e300  # stands for log 0, of groups without any variance
 
 
 class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="surrogates"):
-    """Substitute tests for rows that miss a node's own column, by node and, within a node, by preference.
+    """Surrogate tests for rows that lack the value of a node's column, by node and, within a node, by preference.
 
-    A test reads like a node's: numbers below `cut` take the first branch (the second if `flipped`), levels
-    take `branch_of[start + code]`, and a value that is missing too leaves the row to the next test.
+    A test reads like that of a node: numbers below `cut` take the first branch (the second if `flipped`), levels take
+    `branch_of[start + code]`. If the surrogate's value is missing too, the next surrogate is tried.
     """
 
     node: np.ndarray  # int32 [n_tests], ascending
     column: np.ndarray  # int32 [n_tests]
-    cut: np.ndarray  # float64 [n_tests], NaN where the column is nominal
+    cut: np.ndarray  # float64 [n_tests], NaN if the column is nominal
     strict: np.ndarray  # bool [n_tests], x < cut instead of x <= cut
     flipped: np.ndarray  # bool [n_tests]
     start: np.ndarray  # int32 [n_tests]
-    levels: np.ndarray  # int32 [n_tests], entries of branch_of that belong to the test, 0 where numeric
+    levels: np.ndarray  # int32 [n_tests], entries of branch_of that belong to the test, 0 if numeric
     branch_of: np.ndarray  # int32 [n_entries]
-    agree: np.ndarray  # float64 [n_tests], share of the weight that it sends the same way
-    adjusted: np.ndarray  # float64 [n_tests], the same beyond what the majority rule gives
-    count: np.ndarray  # int64 [n_tests], training rows that it sent
+    agree: np.ndarray  # float64 [n_tests], proportion of the weight that it sends to the same branch
+    adjusted: np.ndarray  # float64 [n_tests], the same relative to the majority rule
+    count: np.ndarray  # int64 [n_tests], training rows that it routed
 
     def __post_init__(self) -> None:
         arrays.check_surrogates(self)
 
     @classmethod
-    @cache  # most trees have none, and to check that anew takes longer than to grow a small one
+    @cache  # most trees have none, and validating it again takes longer than growing a small tree
     def none(cls) -> Surrogates:
-        """No surrogate at all."""
+        """Empty record."""
         return cls(
             **{name: np.zeros(0, dtype) for name, dtype in arrays.SURROGATE_TYPES.items()},
             branch_of=np.zeros(0, np.int32),
@@ -63,7 +62,7 @@ class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="s
 
 
 class ExtraThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="more_cuts"):
-    """The thresholds after the first of tests that have several, by node and ascending."""
+    """Thresholds after the first, of tests with several thresholds, by node and ascending."""
 
     node: np.ndarray  # int32 [n_cuts], ascending
     cut: np.ndarray  # float64 [n_cuts]
@@ -74,16 +73,16 @@ class ExtraThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
     @classmethod
     @cache
     def none(cls) -> ExtraThresholds:
-        """No test has more than one threshold."""
+        """Empty record."""
         return cls(np.zeros(0, np.int32), np.zeros(0))
 
 
 class Significance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="significance"):
-    """How significant splits are whose levels were merged, in natural logarithms."""
+    """Significance of splits with merged levels, in natural logarithms."""
 
     node: np.ndarray  # int32 [n_splits], ascending
-    log_p: np.ndarray  # float64 [n_splits], that the groups do not differ
-    log_multiplier: np.ndarray  # float64 [n_splits], Bonferroni's: in how many ways the groups could have been formed
+    log_p: np.ndarray  # float64 [n_splits], of the test that the groups do not differ
+    log_multiplier: np.ndarray  # float64 [n_splits], Bonferroni multiplier: number of ways to form the groups
     saw_missing: np.ndarray  # bool [n_splits], missing values were a group or part of one
 
     def __post_init__(self) -> None:
@@ -91,29 +90,29 @@ class Significance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 
     @property
     def log_adjusted(self) -> np.ndarray:
-        """float64 [n_splits]: log of p times the multiplier, not cut at 1; p = 1 stays 1."""
+        """Log of p times the multiplier, float64 [n_splits]; not truncated at 1, but p = 1 stays 1."""
         return np.where(self.log_p < 0, np.maximum(self.log_p + self.log_multiplier, LEAST_LOG), 0.0)
 
 
 class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="averaging"):
-    """How probable splits are in a tree that answers with the average of all its prunings."""
+    """Probabilities of the splits of a tree that predicts with the average over all its prunings."""
 
     node: np.ndarray  # int32 [n_splits], ascending
-    kept: np.ndarray  # float64 [n_splits], of the prunings that reach the node, the share by weight that splits it
+    kept: np.ndarray  # float64 [n_splits], weight of the prunings that split the node among those that reach it
 
     def __post_init__(self) -> None:
         arrays.check_entries(self, arrays.AVERAGING_TYPES)
 
 
 class CandidateTests(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="offered"):
-    """The tests that an exact search could choose from, in the order in which they win ties; they read like a node's."""
+    """Candidate tests of an exact search, in the order in which they win ties; they read like those of nodes."""
 
     column: np.ndarray  # int32 [n_tests]
-    cut: np.ndarray  # float64 [n_tests], NaN where the test is by levels
+    cut: np.ndarray  # float64 [n_tests], NaN if the test is by levels
     start: np.ndarray  # int32 [n_tests]
-    levels: np.ndarray  # int32 [n_tests], entries of branch_of that belong to the test, 0 where it is a cut
+    levels: np.ndarray  # int32 [n_tests], entries of branch_of that belong to the test, 0 if it has a threshold
     branch_of: np.ndarray  # int32 [n_entries]
-    missing: np.ndarray  # int32 [n_tests], the branch of rows without a value
+    missing: np.ndarray  # int32 [n_tests], branch of rows with a missing value
 
     def __post_init__(self) -> None:
         arrays.check_offered(self)
@@ -123,15 +122,17 @@ class CandidateTests(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ta
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="certificate"):
-    """What is known of a tree of least cost: the share of the weight that it gets wrong, and a penalty for each leaf."""
+    """Optimality certificate of a tree: its cost (proportion of misclassified weight plus a penalty per leaf) and a
+    bound.
+    """
 
-    objective: float  # the cost of the tree
-    bound: float  # no tree of these tests and this depth costs less
-    penalty: float  # for a leaf
+    objective: float  # cost of the tree
+    bound: float  # lower bound on the cost of any tree of these tests and this depth
+    penalty: float  # per leaf
     max_depth: int
     min_leaf: float
-    searched: int  # sets of rows whose best tree of two levels was found
-    stopped: str  # what ended the search before its end: "", "time" or "interrupt"
+    searched: int  # row sets whose best tree of depth two was computed
+    stopped: str  # why the search ended early: "time" or "interrupt"; "" if it completed
     offered: CandidateTests
 
     def __post_init__(self) -> None:
@@ -139,7 +140,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
     @property
     def gap(self) -> float:
-        """How much less another tree could cost at most; 0 where none does."""
+        """Upper bound on how much less another tree could cost; 0 if the tree is optimal."""
         return self.objective - self.bound
 
     @property
@@ -149,42 +150,43 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
 
 class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", dict=True):
-    """A grown tree as arrays over its nodes.
+    """Decision tree as arrays over its nodes.
 
-    A test by cuts sends x <= cut (x < cut where `strict`) to the first child, what is above to the second, and, where it has
-    `more_cuts`, what is above k cuts to child k; an ordinal value is its code. Nothing is above a cut at infinity. A test by
-    levels, of a nominal or ordinal column, sends code c to branch `branch_of[start + c]`, where -1 means none. A row whose
-    branch is not known tries the node's surrogates, then takes `missing`: a branch, `STOP` or `SPREAD`. A branch beyond
-    those of cuts or levels is for missing values alone. A test whose column lies beyond those of the table reads a sum.
+    A threshold test sends x <= cut (x < cut if `strict`) to the first child and larger values to the second; with
+    `more_cuts`, values above k thresholds go to child k. An ordinal value is its code. No value is above an infinite
+    threshold. A test by levels, of a nominal or ordinal column, sends code c to branch `branch_of[start + c]`, where -1
+    means none. A row whose branch is unknown tries the node's surrogates, then takes `missing`: a branch, `STOP` or
+    `SPREAD`. A branch beyond those of thresholds or levels takes missing values only. A test whose column index is
+    beyond the table reads a linear combination.
     """
 
-    column: np.ndarray  # int32 [n_nodes], LEAF where the node is not split
+    column: np.ndarray  # int32 [n_nodes], LEAF if the node is not split
     first: np.ndarray  # int32 [n_nodes], the first child, 0 at a leaf
     branches: np.ndarray  # int32 [n_nodes], the number of children
-    cut: np.ndarray  # float64 [n_nodes], the first threshold; NaN unless the test is by cuts
+    cut: np.ndarray  # float64 [n_nodes], the first threshold; NaN unless it is a threshold test
     strict: np.ndarray  # bool [n_nodes]
-    mirrored: np.ndarray  # bool [n_nodes], the reference calls the second child "left": for ids and printing only
+    mirrored: np.ndarray  # bool [n_nodes], the reference program calls child 2 "left"; for ids and printing only
     start: np.ndarray  # int32 [n_nodes]
     levels: np.ndarray  # int32 [n_nodes], entries of branch_of that belong to the node, 0 unless its test is by levels
     branch_of: np.ndarray  # int32 [n_entries]
     missing: np.ndarray  # int32 [n_nodes]
-    share: np.ndarray  # float64 [n_nodes], share of the parent's known weight; 1 at the root
+    share: np.ndarray  # float64 [n_nodes], proportion of the parent's non-missing weight; 1 at the root
     rows: np.ndarray  # int64 [n_nodes], training rows, unweighted
     weight: np.ndarray  # float64 [n_nodes]
     counts: np.ndarray  # float64 [n_nodes, n_classes], weight per class; no columns in regression
-    value: np.ndarray  # float64 [n_nodes, n_outputs], class probabilities, or the mean
+    value: np.ndarray  # float64 [n_nodes, n_outputs], class probabilities or the mean
     prediction: np.ndarray  # int32 [n_nodes], class code; 0 in regression
     impurity: np.ndarray  # float64 [n_nodes], the criterion per unit of weight
-    risk: np.ndarray  # float64 [n_nodes], cost of stopping here: expected loss, or sum of squares; in units of weight
+    risk: np.ndarray  # float64 [n_nodes], cost of the node as a leaf: expected loss or sum of squares, in units of weight
     gain: np.ndarray  # float64 [n_nodes], decrease of the criterion by the split, in units of weight; 0 at a leaf
-    complexity: np.ndarray  # float64 [n_nodes], the penalty per split, over the root's risk, at which the split goes
+    complexity: np.ndarray  # float64 [n_nodes], penalty per split, relative to the root's risk, at which the split is pruned
     surrogates: Surrogates
-    uses_surrogates: bool = True  # False: they only tell which columns imitate each other
+    uses_surrogates: bool = True  # False: surrogates only count in importances and inspection
     more_cuts: ExtraThresholds = ExtraThresholds.none()
-    significance: Significance | None = None  # of trees that are grown by tests, with an entry for each split
-    averaging: Averaging | msgspec.UnsetType = msgspec.UNSET  # of trees that average all prunings; an entry for each split
+    significance: Significance | None = None  # of trees grown by significance tests, with an entry for each split
+    averaging: Averaging | msgspec.UnsetType = msgspec.UNSET  # of trees that average prunings; an entry for each split
     certificate: Certificate | msgspec.UnsetType = msgspec.UNSET  # of trees that were found by exact search
-    sums: LinearCombinations | msgspec.UnsetType = msgspec.UNSET  # of several columns, where tests read them
+    sums: LinearCombinations | msgspec.UnsetType = msgspec.UNSET  # of columns, if tests read any
 
     def __post_init__(self) -> None:
         arrays.check_tree(self)
@@ -194,106 +196,110 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
 
     @property
     def is_leaf(self) -> np.ndarray:
-        """bool [n_nodes]: the nodes that are not split."""
+        """Whether each node is a leaf, bool [n_nodes]."""
         return self.column < 0
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return int(np.count_nonzero(self.column < 0))
 
     @property
     def n_classes(self) -> int:
-        """The number of classes; 0 in regression."""
+        """Number of classes; 0 in regression."""
         return self.counts.shape[1]
 
     @cached_property
     def router(self) -> _core.Router:
-        """The tree as the core routes by it, made when rows first come: for one row it costs more than its way."""
+        """Core router of the tree. Cached at the first use: building it costs more than routing one row."""
         return reading.router(self)
 
     @cached_property
     def has_fractional_rows(self) -> bool:
-        """Whether a row may follow several branches."""
+        """Whether a row may follow several branches (fractional rows)."""
         return bool(np.any(self.missing[self.column >= 0] == SPREAD))
 
     def predict(self, table: Table) -> np.ndarray:
-        """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
+        """Class probabilities, or the mean, of each row, float64 [n_rows, n_outputs]."""
         return reading.values(self, table)
 
     def predict_with_codes(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        """The answers, and the class of least expected loss, for each row."""
+        """Predictions as in `predict`, and the class of least expected loss of each row."""
         if self.has_fractional_rows:
             return self.predict(table), self.predict_codes(table)
         leaf = reading.leaves(self, table)
         return self.value[leaf], self.prediction[leaf]
 
     def predict_codes(self, table: Table) -> np.ndarray:
-        """The class of least expected loss for each row: [n_rows]."""
+        """Class of least expected loss of each row, [n_rows]."""
         if self.has_fractional_rows:
             return np.argmax(reading.values(without_smoothing(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
-        """Of the probability of each class, or of the expected number: [n_rows, n_outputs, 2]."""
-        from baytree.tree.model.intervals import intervals  # only who doubts needs it
+        """Intervals of the class probabilities or of the mean, [n_rows, n_outputs, 2]."""
+        from baytree.tree.model.intervals import intervals  # imported on demand
 
         return intervals(self, table, level)
 
     def explain(self, table: Table) -> list[Explanation]:
-        """The ledger of each row: what each test on its way changed of the root's distribution."""
+        """Explanation of each row: how each test on its path changed the root's distribution."""
         return reading.explain(self, table)
 
     def formula(self, schema: Schema) -> Formula:
         """The tree as an expression of the raw columns."""
-        from baytree.tree.model.formula import decision_tree  # only who leaves needs it
+        from baytree.tree.model.formula import decision_tree  # imported on demand
 
         return decision_tree(self, schema)
 
     def node_distribution(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """What an interview reads of a classification tree; None where tests read sums of columns.
+        """Node weights and class probabilities for interviews; None in regression and with linear combinations.
 
-        The proportion of the training weight that reaches each node, under the priors [n_nodes], and the class probabilities
-        of each node [n_nodes, n_classes].
+        The proportion of the training weight that reaches each node, under the priors [n_nodes], and the class
+        probabilities of each node [n_nodes, n_classes].
         """
         if self.sums or not self.n_classes:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             weighted = self.counts * np.where(self.counts[0] > 0, self.value[0] / self.counts[0], 0.0)
-            shares = weighted / weighted.sum(axis=1, keepdims=True)
-        has_priors = np.allclose(shares, self.value, atol=1e-9, equal_nan=True)  # not so where probabilities are smoothed
+            proportions = weighted / weighted.sum(axis=1, keepdims=True)
+        has_priors = np.allclose(proportions, self.value, atol=1e-9, equal_nan=True)  # false if probabilities are smoothed
         total = (weighted if has_priors else self.counts).sum(axis=1)
         return total / max(total[0], np.finfo(float).tiny), self.value
 
     def stop_at_penalty(self, penalty: float) -> Tree:
-        """The tree that answers with the first node on a row's way whose split is not worth more than a penalty."""
-        at = traversal.first_stops(self, (self.column < 0) | (self.complexity <= penalty))
-        return msgspec.structs.replace(self, value=self.value[at], prediction=self.prediction[at], counts=self.counts[at])
+        """Tree whose rows stop at the first node on their path whose split is not worth more than the penalty."""
+        stop = traversal.first_stops(self, (self.column < 0) | (self.complexity <= penalty))
+        return msgspec.structs.replace(
+            self, value=self.value[stop], prediction=self.prediction[stop], counts=self.counts[stop]
+        )
 
     def summary(self, schema: Schema) -> TreeSummary:
-        """The tree as records, a node after the other."""
-        from baytree.tree.model import summary  # only a person asks for it
+        """Summary record of the tree, with its nodes depth first."""
+        from baytree.tree.model import summary  # imported on demand
 
         return summary.summary(self, schema)
 
     def check(self, schema: Schema) -> None:
-        """Raises an error unless every test reads a column of the schema in a way of its kind."""
+        """Raise an error unless every test suits the kind of its column in the schema."""
         arrays.check_schema(self, schema)
 
 
 def without_smoothing(tree: Tree) -> Tree:
-    """The tree that answers with plain shares: smoothing changes how sure an answer is, never the answer; averaging may."""
+    """Tree that predicts unsmoothed proportions: smoothing changes probabilities but never the class. Averaged trees
+    stay.
+    """
     if tree.averaging:
         return tree
     total = tree.counts.sum(axis=1, keepdims=True)
-    shares = np.divide(tree.counts, total, out=tree.value.copy(), where=total > 0)
-    return tree if np.array_equal(shares, tree.value) else msgspec.structs.replace(tree, value=shares)
+    proportions = np.divide(tree.counts, total, out=tree.value.copy(), where=total > 0)
+    return tree if np.array_equal(proportions, tree.value) else msgspec.structs.replace(tree, value=proportions)
 
 
 class C50Tree(Tree, frozen=True, forbid_unknown_fields=True, tag="filled_tree"):
-    """A tree of C5.0: a leaf that no training row has reached does not count."""
+    """Tree of C5.0: a leaf without training rows is not counted."""
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves that hold training rows."""
+        """Number of leaves with training rows."""
         return int(np.count_nonzero(self.is_leaf & (self.weight > 0)))

@@ -1,1 +1,1 @@
-"""Best possible small trees: exact search over tests that are offered as data."""
+"""Optimal small trees: exact search over a finite set of candidate tests, with a certificate."""

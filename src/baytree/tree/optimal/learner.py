@@ -1,8 +1,8 @@
-"""The learner of best possible trees, and what it hands over where Ctrl-C ends its search.
+"""Optimal classification trees: exact search in the core for the tree of least cost, with a certificate of optimality.
 
-The tree of least cost over offered tests, from the core's exact search, as an ordinary tree with its certificate.
-
-Weights and costs as whole numbers, so that sums are exact, ties are ties, and their order does not matter.
+The cost is the proportion of misclassified weight plus a penalty per leaf. Weights and costs are integers, so that sums
+are exact, ties are ties, and the order of the rows does not matter. A search stopped by time returns its best tree and
+the bound; one stopped by Ctrl-C raises `StoppedSearch`, which carries the tree.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from baytree.tree.pruning.cost_complexity import with_complexity
 
 
 class StoppedSearch(KeyboardInterrupt):
-    """Ctrl-C ended a search; the best tree until then is in it. To others it is an interrupt like any other."""
+    """A search was stopped by Ctrl-C; holds the best tree so far. Other code sees an ordinary KeyboardInterrupt."""
 
     def __init__(self, tree: Tree) -> None:
-        super().__init__("the search was stopped before its end")
+        super().__init__("the search was stopped early")
         self.tree = tree
 
 
 class OptimalTreeLearner(msgspec.Struct, frozen=True):
-    """The tree of least cost."""
+    """Learner of the tree of least cost."""
 
     task: OptimalTreeSettings
 
     def learn(self, rows: Partitions) -> FitResult:
-        """The tree of these rows, which are all brought here: every set of them may be looked at."""
+        """Find the tree of these rows. All rows are gathered, because the search may examine any subset of them."""
         tree = best_tree(rescale_weights(rows).gather(), self.task)
         if certificate_of(tree).stopped == "interrupt":
             raise StoppedSearch(tree)
@@ -51,61 +51,63 @@ class OptimalTreeLearner(msgspec.Struct, frozen=True):
 
 
 def certificate_of(tree: Tree) -> Certificate:
-    """What is known of a tree that was searched for."""
+    """Certificate of a tree from an exact search; raise an error if the tree was pruned since."""
     if not tree.certificate:
-        raise ValueError("this tree was pruned after its search, so nothing is known of better ones; see undo()")
+        raise ValueError(
+            "this tree was pruned after its search and has no certificate; call undo() to restore the original tree"
+        )
     return tree.certificate
 
 
 def unproved(tree: Tree, when: str) -> str:
-    """The sentence about a search that did not come to its end."""
-    told = certificate_of(tree)
+    """Message of a search that ended early."""
+    certificate = certificate_of(tree)
     return (
-        f"the search was stopped {when}: this tree costs {number(told.objective)}, and no tree costs less than "
-        f"{number(told.bound)}"
+        f"the search was stopped {when}: this tree costs {number(certificate.objective)}, and no tree costs less than "
+        f"{number(certificate.bound)}"
     )
 
 
-MOST_BYTES = 1 << 31  # of the tables of pairs that a search keeps
+MOST_BYTES = 1 << 31  # of the tables of test pairs in a search
 
 
 class OptimalTreeSettings(msgspec.Struct, frozen=True):
-    """What is asked of a search."""
+    """Settings of a search."""
 
     max_depth: int
-    penalty: float  # for a leaf, as a share of all weight
+    penalty: float  # per leaf, relative to the total weight
     min_leaf: float
-    max_tests: int  # of a column
+    max_tests: int  # per column
     seconds: float
 
 
 def best_tree(table: Table, task: OptimalTreeSettings) -> Tree:
-    """The tree of least cost, or the best one that was found in time: its certificate tells which."""
+    """Tree of least cost, or the best one found in time; its certificate tells which."""
     weights = integer_weights(table)
     tests = tests_of(table, weights.units, task.max_tests)
     _refuse_too_many(len(tests.offered), table.n_classes, task.max_depth)
-    found = _searched(table, tests, weights, task)
-    tree = with_complexity(_tree(table, tests, weights, found))
-    return msgspec.structs.replace(tree, certificate=_certificate(found, tree, tests, weights, task))
+    result = _search(table, tests, weights, task)
+    tree = with_complexity(_tree(table, tests, weights, result))
+    return msgspec.structs.replace(tree, certificate=_certificate(result, tree, tests, weights, task))
 
 
 def _refuse_too_many(n_tests: int, n_classes: int, max_depth: int) -> None:
-    needed = n_tests**2 * (8 * n_classes + 8) * max(2, max_depth)
-    if needed > MOST_BYTES:
+    n_bytes = n_tests**2 * (8 * n_classes + 8) * max(2, max_depth)
+    if n_bytes > MOST_BYTES:
         raise ValueError(
-            f"{n_tests:,} tests of {n_classes} classes need {needed / 2**30:.1f} GB for their pairs, which is more than "
-            f"{MOST_BYTES / 2**30:.2g} GB; give a lower max_tests, or fewer columns"
+            f"{n_tests:,} tests and {n_classes} classes need {n_bytes / 2**30:.1f} GB for the tables of test pairs, "
+            f"more than the limit of {MOST_BYTES / 2**30:.2g} GB; reduce max_tests or the number of columns"
         )
 
 
-def _searched(table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings) -> dict[str, Any]:
-    is_there = weights.units > 0
-    sides = tests.is_second if is_there.all() else tests.is_second[:, is_there]
+def _search(table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings) -> dict[str, Any]:
+    is_weighted = weights.units > 0
+    sides = tests.is_second if is_weighted.all() else tests.is_second[:, is_weighted]
     return _core.best_tree(
-        _words(sides).ravel(),
+        _pack_bits(sides).ravel(),
         len(sides),
-        np.ascontiguousarray(table.label[is_there], np.int32),
-        weights.units[is_there],
+        np.ascontiguousarray(table.label[is_weighted], np.int32),
+        weights.units[is_weighted],
         table.n_classes,
         weights.mistake,
         weights.leaf(task.penalty),
@@ -116,8 +118,8 @@ def _searched(table: Table, tests: Tests, weights: IntegerWeights, task: Optimal
     )
 
 
-def _words(bits: np.ndarray) -> np.ndarray:
-    """uint64 [n_tests, ⌈n_rows / 64⌉]: 64 rows in a word, the first in its lowest bit."""
+def _pack_bits(bits: np.ndarray) -> np.ndarray:
+    """Bits packed into uint64 [n_tests, ⌈n_rows / 64⌉]: 64 rows per word, the first in the lowest bit."""
     packed = np.packbits(bits, axis=1, bitorder="little")
     padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
     return np.ascontiguousarray(padded).view("<u8").astype(np.uint64)
@@ -126,10 +128,10 @@ def _words(bits: np.ndarray) -> np.ndarray:
 def _certificate(
     found: dict[str, Any], tree: Tree, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings
 ) -> Certificate:
-    """Costs in shares of all weight; the trifle that a leaf costs more in the search is left out of them."""
-    wrong = float(tree.risk[tree.is_leaf].sum() / tree.weight[0])
-    objective, is_whole = wrong + task.penalty * tree.n_leaves, found["lower"] >= found["cost"]
-    bound = objective if is_whole else min(objective, max(0.0, found["lower"] / (weights.mistake * weights.total)))
+    """Certificate with costs relative to the total weight, without the tie-breaking unit per leaf of the search."""
+    error_rate = float(tree.risk[tree.is_leaf].sum() / tree.weight[0])
+    objective, is_optimal = error_rate + task.penalty * tree.n_leaves, found["lower"] >= found["cost"]
+    bound = objective if is_optimal else min(objective, max(0.0, found["lower"] / (weights.mistake * weights.total)))
     stopped = "interrupt" if found["is_interrupted"] else "time" if found["is_late"] else ""
     return Certificate(
         objective=objective,
@@ -138,25 +140,25 @@ def _certificate(
         max_depth=task.max_depth,
         min_leaf=task.min_leaf,
         searched=found["searched"],
-        stopped="" if is_whole else stopped,
+        stopped="" if is_optimal else stopped,
         offered=tests.offered,
     )
 
 
 class _Nodes:
-    """Nodes from the root on, children side by side: the test of each, -1 at a leaf, its first child and its rows."""
+    """Nodes from the root on, children side by side: test (−1 at a leaf), first child and rows of each."""
 
     def __init__(self, found: dict[str, Any], is_second: np.ndarray) -> None:
         test, below = found["test"].tolist(), list(zip(found["low"].tolist(), found["high"].tolist(), strict=True))
-        shapes = [len(test) - 1]  # places in the core's list, whose last is the root; -1 is a leaf
+        shapes = [len(test) - 1]  # indices in the core's list, whose last entry is the root; −1 is a leaf
         self.rows, self.test, self.first = [np.arange(is_second.shape[1])], [], []
-        for node, shape in enumerate(shapes):  # grows on the way
+        for node, shape in enumerate(shapes):  # the list grows during iteration
             self.test.append(test[shape] if shape >= 0 else -1)
             self.first.append(len(shapes) if shape >= 0 else 0)
             if shape >= 0:
-                here = self.rows[node]
-                goes_second = is_second[test[shape], here]
-                self.rows += [here[~goes_second], here[goes_second]]
+                node_rows = self.rows[node]
+                goes_second = is_second[test[shape], node_rows]
+                self.rows += [node_rows[~goes_second], node_rows[goes_second]]
                 shapes += below[shape]
 
 
@@ -167,7 +169,8 @@ def _tree(table: Table, tests: Tests, weights: IntegerWeights, found: dict[str, 
     counts = np.array([np.bincount(table.label[rows], table.weight[rows], table.n_classes) for rows in nodes.rows])
     in_units = np.array([np.bincount(table.label[rows], weights.units[rows], table.n_classes) for rows in nodes.rows])
     weight, prediction = counts.sum(axis=1), in_units.argmax(axis=1)
-    impurity = impurity_of(counts, Criterion.GINI)  # mistakes alone would leave splits without a gain that others build on
+    # with the error rate, splits that later splits build on would have no gain
+    impurity = impurity_of(counts, Criterion.GINI)
     entries = [offered.branch_of[offered.start[t] : offered.start[t] + offered.levels[t]] for t in nodes.test if t >= 0]
     return build(
         column=np.where(is_leaf, LEAF, _values_of_test(offered.column, test)).astype(np.int32),
@@ -189,54 +192,54 @@ def _tree(table: Table, tests: Tests, weights: IntegerWeights, found: dict[str, 
 
 
 def _values_of_test(values: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """The value of each node's test; of leaves whatever stands last."""
+    """Value of each node's test; arbitrary at leaves."""
     return np.append(values, 0)[test]
 
 
 def _gains(first: np.ndarray, is_leaf: np.ndarray, impurity: np.ndarray) -> np.ndarray:
-    """float64 [n_nodes]: what each split takes of the impurity of its node; 0 at a leaf."""
-    below = np.append(impurity, 0.0)
-    return np.where(is_leaf, 0.0, np.maximum(impurity - below[first] - below[first + 1], 0.0))
+    """Decrease of impurity by each split, float64 [n_nodes]; 0 at a leaf."""
+    padded = np.append(impurity, 0.0)
+    return np.where(is_leaf, 0.0, np.maximum(impurity - padded[first] - padded[first + 1], 0.0))
 
 
-_WHOLE = 2.0**50  # up to here weights may add up as they are
+_MAX_INTEGER_SUM = 2.0**50  # up to here weights are added unchanged
 
-_FINE = 2.0**52  # other weights are read in this part of their sum
+_RESOLUTION = 2.0**52  # other weights are rounded to multiples of their sum divided by this
 
-_MOST_COST = 56  # bits of the cost of getting every row wrong
+_MAX_COST_BITS = 56  # bits of the cost of misclassifying every row
 
 
 class IntegerWeights(NamedTuple):
-    """The weights of rows in units of their own."""
+    """Row weights as integers in a common unit."""
 
     units: np.ndarray  # int64 [n_rows]
     total: int
-    per_weight: float  # units in a weight of 1
+    per_weight: float  # units per weight of 1
 
     @property
     def mistake(self) -> int:
-        """What getting one unit wrong costs."""
-        return 1 << (_MOST_COST - self.total.bit_length())
+        """Cost of misclassifying one unit."""
+        return 1 << (_MAX_COST_BITS - self.total.bit_length())
 
     def leaf(self, penalty: float) -> int:
-        """What a leaf costs: the penalty, a share of all weight, and so little more that of equals the smaller tree wins."""
+        """Cost of a leaf: the penalty, relative to the total weight, plus 1, so that of equal trees the smaller wins."""
         return round(penalty * self.total * self.mistake) + 1
 
     def least(self, min_leaf: float) -> int:
-        """The fewest units of a leaf."""
+        """Minimum number of units in a leaf."""
         return int(min(max(1.0, np.ceil(min_leaf * self.per_weight * (1 - 1e-12))), self.total + 1.0))
 
 
 def integer_weights(table: Table) -> IntegerWeights:
-    """Weights as they are where they are whole, or in units of the least where that divides them; else finely rounded."""
+    """Integer weights: unchanged if integers, multiples of the smallest if it divides all, else rounded finely."""
     weight = np.asarray(table.weight, np.float64)
-    total, least = float(weight.sum()), float(weight[weight > 0].min(initial=np.inf))
-    for unit in (1.0, least):
+    total, smallest = float(weight.sum()), float(weight[weight > 0].min(initial=np.inf))
+    for unit in (1.0, smallest):
         in_units = weight / unit
-        whole = np.rint(in_units)
-        if total / unit <= _WHOLE and np.all(np.abs(in_units - whole) <= 1e-12 * whole):
-            return _integer_weights_of(whole.astype(np.int64), 1 / unit)
-    return _integer_weights_of(np.rint(weight / total * _FINE).astype(np.int64), _FINE / total)
+        rounded = np.rint(in_units)
+        if total / unit <= _MAX_INTEGER_SUM and np.all(np.abs(in_units - rounded) <= 1e-12 * rounded):
+            return _integer_weights_of(rounded.astype(np.int64), 1 / unit)
+    return _integer_weights_of(np.rint(weight / total * _RESOLUTION).astype(np.int64), _RESOLUTION / total)
 
 
 def _integer_weights_of(units: np.ndarray, per_weight: float) -> IntegerWeights:

@@ -1,1 +1,1 @@
-"""Tree/policy/__init__.py."""
+"""Tree policies: criterion, branching, missing-value rule, stopping and pruning of each algorithm, class costs, impurity."""

@@ -1,4 +1,7 @@
-"""The classic algorithms, each a value: what an estimator does not change by a parameter, it does like this."""
+"""Policies of the classic tree algorithms: ID3, C4.5, J48, C5.0, CART and CHAID.
+
+Each is a `Policy` value with the defaults of its reference program; estimators replace what their parameters set.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from baytree.tree.policy.policy import (
     ThresholdSettings,
 )
 
-# Quinlan (1986): the largest gain, a branch for each level, neither stopped nor pruned; ties as in Weka's Id3.
+# ID3 (Quinlan 1986): largest information gain, one branch per level, no stopping and no pruning; ties as in Weka's Id3.
 ID3 = Policy(
     criterion=Criterion.ENTROPY,
     branching=Branching.MULTIWAY,
@@ -26,7 +29,7 @@ ID3 = Policy(
     stopping=Stopping(min_split=0, min_leaf=0),
 )
 
-# Quinlan (1993, 1996), release 8: float32 where it decides.
+# C4.5 release 8 (Quinlan 1993, 1996), which compares gains in float32.
 C45 = Policy(
     criterion=Criterion.GAIN_RATIO,
     branching=Branching.MULTIWAY,
@@ -38,7 +41,7 @@ C45 = Policy(
     pruning=(Collapse(), ErrorBased()),
 )
 
-# Weka's J48: the same axes in another program's arithmetic.
+# Weka's J48: the same policy as C4.5 with the arithmetic of Weka.
 J48 = Policy(
     criterion=Criterion.GAIN_RATIO,
     branching=Branching.MULTIWAY,
@@ -50,7 +53,7 @@ J48 = Policy(
     pruning=(Collapse(), ErrorBased()),
 )
 
-# Quinlan's C5.0, release 2.07: groups of levels, and a second pruning of the whole tree.
+# Quinlan's C5.0, release 2.07: levels in groups, and a second pruning of the whole tree.
 C50 = Policy(
     criterion=Criterion.GAIN_RATIO,
     branching=Branching.GROUPED,
@@ -62,7 +65,7 @@ C50 = Policy(
     pruning=(ErrorBased(), OneStandardError()),
 )
 
-# Breiman et al. (1984), as rpart grows it.
+# CART (Breiman et al. 1984), as implemented in rpart.
 CART = Policy(
     criterion=Criterion.GINI,
     branching=Branching.BINARY,
@@ -71,7 +74,7 @@ CART = Policy(
     stopping=Stopping(max_depth=30, min_split=20, min_leaf=7, cp=0.01),
 )
 
-# Kass (1980).
+# CHAID (Kass 1980).
 CHAID = Policy(
     criterion=Criterion.CHI2,
     branching=Branching.MERGE,

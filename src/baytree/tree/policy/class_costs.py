@@ -1,4 +1,8 @@
-"""What classes weigh: priors and costs of mistakes as scales that the search and the risk use."""
+"""Class priors and misclassification costs: class weights in split search and risk.
+
+`ClassWeighting` holds the request of the user, `ClassCosts` the scales derived for the classes of a table. Altered priors
+follow Breiman et al. (1984, section 4.4), with the order of summation of rpart.
+"""
 
 from __future__ import annotations
 
@@ -11,55 +15,55 @@ from baytree.param_validation import ClassAmounts
 
 
 class ClassCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """The scale of each class in the search and in the risk, and the loss of each mistake."""
+    """Scale of each class in split search and in the risk, and the loss of each misclassification."""
 
     scale: np.ndarray  # [n_classes]
     risk_scale: np.ndarray  # [n_classes]
-    loss: np.ndarray | None  # [n_classes (true), n_classes (predicted)]; None: every mistake costs 1
+    loss: np.ndarray | None  # [n_classes (true), n_classes (predicted)]; None: every misclassification costs 1
 
     def least_risk(self, counts: np.ndarray) -> np.ndarray:
-        """What is lost by the best single answer to rows of these class weights: [..., n_classes] to [...]."""
-        lost = self.risk_scale * counts
-        if self.loss is None and np.array_equal(lost, np.floor(lost)):  # whole numbers: the same sums in any order
-            return lost.sum(axis=-1) - lost.max(axis=-1)
-        return (lost @ self.losses()).min(axis=-1)
+        """Risk of predicting the best single class, for class weights [..., n_classes]; returns [...]."""
+        weighted = self.risk_scale * counts
+        if self.loss is None and np.array_equal(weighted, np.floor(weighted)):  # exact in any order
+            return weighted.sum(axis=-1) - weighted.max(axis=-1)
+        return (weighted @ self.losses()).min(axis=-1)
 
     def best(self, probability: np.ndarray) -> np.ndarray:
-        """The class of least expected loss, the likeliest where all mistakes cost the same: [n, n_classes] to [n]."""
+        """Class of least expected loss, or the most probable class if costs are equal: [n, n_classes] to [n]."""
         return np.argmax(probability, axis=1) if self.loss is None else np.argmin(probability @ self.loss, axis=1)
 
     def losses(self) -> np.ndarray:
-        """The loss of each mistake: [n_classes (true), n_classes (predicted)]."""
+        """Loss matrix, [n_classes (true), n_classes (predicted)]."""
         return 1.0 - np.eye(len(self.scale)) if self.loss is None else self.loss
 
 
 class ClassWeighting(msgspec.Struct, frozen=True):
-    """What classes weigh, as it was asked for: their probabilities, and the cost of each mistake."""
+    """Requested priors of the classes and costs of misclassifications."""
 
     priors: ClassAmounts | None = None
     costs: ClassAmounts | None = None
 
     @property
     def is_equal(self) -> bool:
-        """Nothing was asked for."""
+        """Whether neither priors nor costs were requested."""
         return self.priors is None and self.costs is None
 
     def of(self, table: Table) -> ClassCosts:
-        """The scales of the classes of a table."""
+        """Class scales for the rows of a table."""
         classes = table.schema.classes
         if not classes:
             return equal_costs(0)
         return self.of_counts(np.bincount(table.label, table.weight, len(classes)), classes)
 
     def of_counts(self, counts: np.ndarray, classes: tuple) -> ClassCosts:
-        """The scales of classes of these weights."""
-        priors = None if self.priors is None else _shares(self.priors.of(classes))
+        """Class scales for classes of these weights."""
+        priors = None if self.priors is None else _normalized(self.priors.of(classes))
         loss = None if self.costs is None else self.costs.of(classes)
         return altered_costs(counts, priors, loss)
 
 
-def _shares(priors: np.ndarray) -> np.ndarray:
-    """Priors over their sum, taken one after the other: the ties of many classes hang on its last bit."""
+def _normalized(priors: np.ndarray) -> np.ndarray:
+    """Priors divided by their sum. The sum runs sequentially, because ties between many classes depend on its last bit."""
     total = sum(priors.tolist())
     return priors / total if total > 0 else np.full(len(priors), 1 / len(priors))
 
@@ -68,45 +72,45 @@ EQUAL = ClassWeighting()
 
 
 def equal_costs(n_classes: int) -> ClassCosts:
-    """No class weighs more than another, and every mistake costs 1."""
+    """Equal class scales and unit costs."""
     return ClassCosts(scale=np.ones(n_classes), risk_scale=np.ones(n_classes), loss=None)
 
 
-_BLOCK = 64  # classes whose losses are added up at a time
+_BLOCK = 64  # classes whose losses are added per block
 
 
 def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarray | None) -> ClassCosts:
     """Class scales for priors and losses: the altered priors of Breiman et al. (1984, 4.4).
 
-    The sums run in rpart's order (one over all products, one per class), because its ties hang on their last bit.
+    The sums run in rpart's order (one over all products, one per class), because its ties depend on their last bit.
     """
     n = len(counts)
     loss = None if loss is None else np.asarray(loss, float)
-    share = counts / counts.sum()
-    priors = share if priors is None else np.asarray(priors, float)
-    whole, altered = _added_up(priors) if loss is None else _lost(priors, loss)
-    occurs = share > 0
+    proportion = counts / counts.sum()
+    priors = proportion if priors is None else np.asarray(priors, float)
+    total, altered = _unit_cost_products(priors) if loss is None else _loss_products(priors, loss)
+    occurs = proportion > 0
     scale, risk_scale = np.zeros(n), np.zeros(n)
-    scale[occurs] = altered[occurs] / (whole * share[occurs]) if whole > 0 else 1.0
-    risk_scale[occurs] = priors[occurs] / share[occurs]
+    scale[occurs] = altered[occurs] / (total * proportion[occurs]) if total > 0 else 1.0
+    risk_scale[occurs] = priors[occurs] / proportion[occurs]
     return ClassCosts(scale=scale, risk_scale=risk_scale, loss=loss)
 
 
-def _added_up(priors: np.ndarray) -> tuple[float, np.ndarray]:
-    """The products of all and of each class [n_classes] where every mistake costs 1: a prior once for each other class."""
-    whole, altered, others = 0.0, [], len(priors) - 1
+def _unit_cost_products(priors: np.ndarray) -> tuple[float, np.ndarray]:
+    """Total and per-class [n_classes] sum of prior times loss with unit costs: each prior counts once per other class."""
+    total, altered, others = 0.0, [], len(priors) - 1
     for prior in priors.tolist():
-        whole = _core.add_repeatedly(whole, prior, others)
+        total = _core.add_repeatedly(total, prior, others)
         altered.append(_core.add_repeatedly(0.0, prior, others))
-    return whole, np.array(altered)
+    return total, np.array(altered)
 
 
-def _lost(priors: np.ndarray, loss: np.ndarray) -> tuple[float, np.ndarray]:
-    """The same of any losses [n_classes (true), n_classes (predicted)]."""
-    whole, altered = 0.0, np.zeros(len(priors))
+def _loss_products(priors: np.ndarray, loss: np.ndarray) -> tuple[float, np.ndarray]:
+    """Total and per-class [n_classes] sum of prior times loss, for losses [n_classes (true), n_classes (predicted)]."""
+    total, altered = 0.0, np.zeros(len(priors))
     for begin in range(0, len(priors), _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        lost = loss[some] * priors[some, None]
-        whole = float(np.cumsum(np.concatenate([[whole], lost.ravel()]))[-1])  # one after the other, as no sum of numpy is
-        altered[some] = np.cumsum(lost, axis=1)[:, -1]
-    return whole, altered
+        block = slice(begin, begin + _BLOCK)
+        products = loss[block] * priors[block, None]
+        total = float(np.cumsum(np.concatenate([[total], products.ravel()]))[-1])  # sequential, unlike numpy's pairwise sum
+        altered[block] = np.cumsum(products, axis=1)[:, -1]
+    return total, altered

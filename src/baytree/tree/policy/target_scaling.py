@@ -1,4 +1,8 @@
-"""Labels in a unit in which their squares stay within the range of doubles."""
+"""Scaling of numeric targets, so that their squares and differences stay in the range and precision of doubles.
+
+`in_range` divides very large or small labels by a power of two, `near_zero` subtracts the minimum of nearly constant
+labels; `in_unit` and `from_zero` convert the tree back.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,18 @@ from baytree.data.encoding.table import Table
 from baytree.engine.partitions import Partitions
 from baytree.tree.model.tree import Tree
 
-_SAFE = 1e100  # the squares of such numbers, and sums of 10^100 of them, are doubles
+_SAFE = 1e100  # squares of numbers below it, and sums of 10^100 of them, are finite doubles
 
 
 class Extent(msgspec.Struct, frozen=True):
-    """The least and the largest label."""
+    """Minimum and maximum of the labels."""
 
     low: float
     high: float
 
     @classmethod
     def of(cls, table: Table) -> Extent:
-        """Of these rows."""
+        """Extent of the labels of a table."""
         return cls(float(table.label.min(initial=np.inf)), float(table.label.max(initial=-np.inf)))
 
     def __add__(self, other: Extent) -> Extent:
@@ -28,17 +32,17 @@ class Extent(msgspec.Struct, frozen=True):
 
 
 def in_range(rows: Partitions) -> tuple[Partitions, float]:
-    """The rows with their labels divided by a power of two, which is exact, and that power; 1 for ordinary numbers."""
+    """Rows with labels divided by a power of two, which is exact, and that power; 1 for ordinary numbers."""
     extent = rows.map_reduce(Extent.of, rows_per_part=None)
-    most = max(abs(extent.low), abs(extent.high))
-    if most == 0 or 1 / _SAFE < most < _SAFE:
+    largest = max(abs(extent.low), abs(extent.high))
+    if largest == 0 or 1 / _SAFE < largest < _SAFE:
         return rows, 1.0
-    unit = 2.0 ** min(max(int(np.frexp(most)[1]), -1000), 1000)
+    unit = 2.0 ** min(max(int(np.frexp(largest)[1]), -1000), 1000)
     return rows.map_partitions(lambda table: msgspec.structs.replace(table, label=table.label / unit)), unit
 
 
 def in_unit(tree: Tree, unit: float) -> Tree:
-    """The tree in the unit of the labels as they came; a square that is no double is shown as the largest one."""
+    """Tree with values in the original unit of the labels; a square that overflows becomes the largest double."""
     if unit == 1.0:
         return tree
     with np.errstate(over="ignore"):
@@ -49,9 +53,9 @@ def in_unit(tree: Tree, unit: float) -> Tree:
 
 
 def near_zero(rows: Partitions) -> tuple[Partitions, float]:
-    """The rows with labels counted from the least one, and that one, where they differ in their last bits only; else 0.
+    """Rows with the minimum subtracted from the labels, and the minimum, if they differ only in their last bits; else 0.
 
-    The difference of neighbours is exact, and a mean between them is then a number.
+    The difference of neighbouring doubles is exact, and their mean is then representable.
     """
     extent = rows.map_reduce(Extent.of, rows_per_part=None)
     low, high = extent.low, extent.high
@@ -61,5 +65,5 @@ def near_zero(rows: Partitions) -> tuple[Partitions, float]:
 
 
 def from_zero(tree: Tree, origin: float) -> Tree:
-    """The tree of labels counted from an origin, with predictions as they came."""
+    """Tree with predictions shifted back by the origin that was subtracted from the labels."""
     return tree if origin == 0 else msgspec.structs.replace(tree, value=tree.value + origin)

@@ -1,1 +1,1 @@
-"""Smaller trees from a grown one."""
+"""Pruning: smaller trees, or averages of them, from a grown tree."""

@@ -1,10 +1,10 @@
-"""All prunings of a grown tree at once: their exact Bayesian average, and the most probable of them.
+"""Exact Bayesian average over all prunings of a tree, and the most probable pruning.
 
-A node is a leaf with probability 1/2; else it is split by one of the columns, each as likely as any other (Buntine 1992).
-Columns that are constant in the training rows do not count, so that they change nothing.
-There are exponentially many prunings, but the sum over them is one over the two ways of each node: to stop there, or to take
-the product of what its children sum up to (Willems, Shtarkov and Tjalkens 1995; Helmbold and Schapire 1997). So one pass up
-the tree weighs every split, and one pass down mixes the answers of all prunings.
+Prior: a node is split with probability 1/2, by one of the columns with equal probability (Buntine 1992). Columns that
+are constant in the training rows are not counted, so that they have no effect. There are exponentially many prunings,
+but the sum over them factorises into a sum of two terms per node: stop there, or take the product of the sums of its
+children (context tree weighting: Willems, Shtarkov and Tjalkens 1995; Helmbold and Schapire 1997). One pass up the tree
+computes the weight of every split, and one pass down averages the predictions of all prunings.
 """
 
 from __future__ import annotations
@@ -20,33 +20,36 @@ from baytree.tree.model.tree import Averaging, Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.pruning.cost_complexity import prune_to
 
-IS_SPLIT = 0.5  # the probability of a split before any row is seen
+IS_SPLIT = 0.5  # prior probability of a split
 
-OF_EACH_CLASS = 0.5  # rows of each class that a leaf has seen beforehand (Krichevsky and Trofimov 1981)
+OF_EACH_CLASS = 0.5  # pseudo-rows per class in a leaf (Krichevsky and Trofimov 1981)
 
-OF_THE_MEAN = 0.1  # rows at the mean of the table that a leaf of numbers has seen beforehand
+OF_THE_MEAN = 0.1  # pseudo-rows at the mean of the table in a regression leaf
 
-OF_THE_NOISE = 1.0  # the shape of what is believed of the variance in a leaf, and its share of the table's
+# shape of the prior of a leaf's variance; NOISE_SHARE is the prior variance relative to that of the table
+OF_THE_NOISE = 1.0
 
 NOISE_SHARE = 0.1
 
 
 class VaryingColumns(msgspec.Struct, frozen=True):
-    """Which columns hold more than one value, a missing one among them, from the least and greatest values of parts."""
+    """Which columns have more than one value, counting a missing one, from the minima and maxima of partitions."""
 
-    low: np.ndarray  # float64 [n_columns], +inf where nothing was seen
-    high: np.ndarray  # float64 [n_columns], −inf where nothing was seen
+    low: np.ndarray  # float64 [n_columns], +inf without values
+    high: np.ndarray  # float64 [n_columns], −inf without values
     is_missing: np.ndarray  # bool [n_columns], whether a value is missing
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """Of rows that weigh something; levels by their codes, text by whether there is one."""
+        """Range of the columns in rows of positive weight; levels by their codes, text always counts as varying."""
         counts = slice(None) if table.is_unweighted else table.weight > 0
         missing = [is_missing(values)[counts] for values in table.values]
-        known = [_known(values, gap, counts) for values, gap in zip(table.values, missing, strict=True)]
-        low = [values.min(initial=np.inf) for values in known]
-        high = [values.max(initial=-np.inf) for values in known]
-        return cls(np.array(low), np.array(high), np.array([gap.any() for gap in missing], bool))
+        observed = [
+            _observed_values(values, missing_j, counts) for values, missing_j in zip(table.values, missing, strict=True)
+        ]
+        low = [values.min(initial=np.inf) for values in observed]
+        high = [values.max(initial=-np.inf) for values in observed]
+        return cls(np.array(low), np.array(high), np.array([missing_j.any() for missing_j in missing], bool))
 
     def __add__(self, other: Self) -> Self:
         bounds = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
@@ -54,84 +57,87 @@ class VaryingColumns(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """The number of columns that vary."""
+        """Number of columns that vary."""
         has_both = self.is_missing & (self.low <= self.high)
         return int(np.count_nonzero((self.low < self.high) | has_both))
 
 
-def _known(values: Values, missing: np.ndarray, counts: slice | np.ndarray) -> np.ndarray:
+def _observed_values(values: Values, missing: np.ndarray, counts: slice | np.ndarray) -> np.ndarray:
     if isinstance(values, Tokens):
-        return np.array([0.0, 1.0])  # trees do not read text, whose documents hardly ever agree
+        return np.array([0.0, 1.0])  # trees do not read text, and documents are hardly ever equal
     return np.asarray(values)[counts][~missing].astype(np.float64)
 
 
 class NodePosteriors(msgspec.Struct, frozen=True):
-    """What each node would tell as a leaf."""
+    """Log-evidence and predictions of each node as a leaf."""
 
-    log_evidence: np.ndarray  # float64 [n_nodes], the logarithm of the density of its own rows
+    log_evidence: np.ndarray  # float64 [n_nodes], log marginal likelihood of the node's rows
     answer: np.ndarray  # float64 [n_nodes, n_outputs]
 
 
 def average_prunings(tree: Tree, n_columns: int, costs: ClassCosts, more: np.ndarray | float = 0.0) -> Tree:
-    """The tree that answers with the average of all its prunings, each with the weight that the rows give it.
+    """Tree that predicts with the average over all its prunings, weighted by their posterior probabilities.
 
-    `more` [n_nodes] is what something better than the counts, as a leaf, adds to the log-evidence of each node.
+    `more` [n_nodes] is added to the log-evidence of each node as a leaf, if something better than the counts predicts
+    there.
     """
-    beliefs = _beliefs(tree, costs)
-    beliefs = msgspec.structs.replace(beliefs, log_evidence=beliefs.log_evidence + more)
-    is_kept = _kept_share(tree, beliefs, n_columns)
-    value = mix_prunings(tree, beliefs.answer, is_kept)
+    posteriors = _leaf_posteriors(tree, costs)
+    posteriors = msgspec.structs.replace(posteriors, log_evidence=posteriors.log_evidence + more)
+    split_probability = _split_probabilities(tree, posteriors, n_columns)
+    value = mix_prunings(tree, posteriors.answer, split_probability)
     prediction = costs.best(value).astype(np.int32) if tree.n_classes else tree.prediction
     inner = np.flatnonzero(tree.column >= 0).astype(np.int32)
-    return msgspec.structs.replace(tree, value=value, prediction=prediction, averaging=Averaging(inner, is_kept[inner]))
+    return msgspec.structs.replace(
+        tree, value=value, prediction=prediction, averaging=Averaging(inner, split_probability[inner])
+    )
 
 
 def most_probable(tree: Tree, n_columns: int, costs: ClassCosts) -> Tree:
-    """The pruning that is more probable than any other, given the rows; of equals the smaller."""
-    leaf = _beliefs(tree, costs).log_evidence.tolist()
+    """Pruning of maximum posterior probability; of equals the smaller."""
+    log_evidence = _leaf_posteriors(tree, costs).log_evidence.tolist()
     log_stop, log_split = _log_prior(n_columns)
     below, is_split = np.zeros(len(tree)).tolist(), np.zeros(len(tree), np.bool_)
-    is_inner, above = (tree.column >= 0).tolist(), parents(tree).tolist()
+    is_inner, parent = (tree.column >= 0).tolist(), parents(tree).tolist()
     for node in range(len(tree) - 1, -1, -1):  # a child comes after its parent
-        best = leaf[node]
+        best = log_evidence[node]
         if is_inner[node]:
             best, split = log_stop + best, log_split + below[node]
             is_split[node], best = split > best, max(split, best)
         if node:
-            below[above[node]] += best
+            below[parent[node]] += best
     return prune_to(tree, is_split)
 
 
 def _log_prior(n_columns: int) -> tuple[float, float]:
-    """The logarithms of the probability that a node is a leaf, and that it is split by a given column."""
+    """Log prior probabilities that a node is a leaf, and that it is split by a given column."""
     split = IS_SPLIT / max(n_columns, 1)
     return float(np.log1p(-split)), float(np.log(split))
 
 
-def _kept_share(tree: Tree, beliefs: NodePosteriors, n_columns: int) -> np.ndarray:
-    """float64 [n_nodes]: of the prunings that reach a node, the share by weight that splits it; 0 at a leaf."""
-    leaf = beliefs.log_evidence.tolist()
+def _split_probabilities(tree: Tree, beliefs: NodePosteriors, n_columns: int) -> np.ndarray:
+    """Posterior probability of each split given that its node is reached, float64 [n_nodes]; 0 at a leaf."""
+    log_evidence = beliefs.log_evidence.tolist()
     log_stop, log_split = _log_prior(n_columns)
-    below, share = np.zeros(len(tree)).tolist(), np.zeros(len(tree))
-    is_inner, above = (tree.column >= 0).tolist(), parents(tree).tolist()
+    below, probability = np.zeros(len(tree)).tolist(), np.zeros(len(tree))
+    is_inner, parent = (tree.column >= 0).tolist(), parents(tree).tolist()
     for node in range(len(tree) - 1, -1, -1):
-        total = leaf[node]
+        total = log_evidence[node]
         if is_inner[node]:
             split = log_split + below[node]
             total = float(np.logaddexp(log_stop + total, split))
-            share[node] = np.exp(split - total)
+            probability[node] = np.exp(split - total)
         if node:
-            below[above[node]] += total
-    return share
+            below[parent[node]] += total
+    return probability
 
 
-def _beliefs(tree: Tree, costs: ClassCosts) -> NodePosteriors:
-    return _of_classes(tree.counts * costs.risk_scale) if tree.n_classes else _of_numbers(tree)
+def _leaf_posteriors(tree: Tree, costs: ClassCosts) -> NodePosteriors:
+    return _class_posteriors(tree.counts * costs.risk_scale) if tree.n_classes else _normal_posteriors(tree)
 
 
-def _of_classes(counts: np.ndarray) -> NodePosteriors:
-    """Dirichlet's prior: [n_nodes, n_classes] weights of classes in."""
-    from scipy.special import gammaln  # only who learns needs it
+def _class_posteriors(counts: np.ndarray) -> NodePosteriors:
+    """Posteriors under a symmetric Dirichlet prior, from class weights [n_nodes, n_classes]."""
+    from scipy.special import gammaln  # imported on demand: only training needs scipy
 
     prior, total = OF_EACH_CLASS * counts.shape[1], counts.sum(axis=1)
     of_classes = (gammaln(counts + OF_EACH_CLASS) - gammaln(OF_EACH_CLASS)).sum(axis=1)
@@ -139,17 +145,17 @@ def _of_classes(counts: np.ndarray) -> NodePosteriors:
     return NodePosteriors(gammaln(prior) - gammaln(prior + total) + of_classes, answer)
 
 
-def _of_numbers(tree: Tree) -> NodePosteriors:
-    """The conjugate prior of a normal distribution, about the mean of the table and in units of its variance."""
+def _normal_posteriors(tree: Tree) -> NodePosteriors:
+    """Posteriors under the normal-inverse-gamma prior, centred at the mean of the table, in units of its variance."""
     from scipy.special import gammaln
 
     weight, mean = tree.weight, tree.value[:, 0]
-    spread = tree.impurity * weight  # sum of squares about the mean
+    squares = tree.impurity * weight  # sum of squares about the mean
     variance = float(tree.impurity[0]) or 1.0
     centre, shape = float(mean[0]), OF_THE_NOISE + weight / 2
-    seen, scale = OF_THE_MEAN + weight, OF_THE_NOISE * NOISE_SHARE
-    off = OF_THE_MEAN * weight * (mean - centre) ** 2 / seen
-    after = scale + (spread + off) / (2 * variance)
-    evidence = gammaln(shape) - gammaln(OF_THE_NOISE) + OF_THE_NOISE * np.log(scale) - shape * np.log(after)
-    evidence += 0.5 * (np.log(OF_THE_MEAN) - np.log(seen)) - weight / 2 * np.log(2 * np.pi * variance)
-    return NodePosteriors(evidence, (centre + (mean - centre) * (weight / seen))[:, None])
+    posterior_rows, scale = OF_THE_MEAN + weight, OF_THE_NOISE * NOISE_SHARE
+    mean_shift = OF_THE_MEAN * weight * (mean - centre) ** 2 / posterior_rows
+    posterior_scale = scale + (squares + mean_shift) / (2 * variance)
+    evidence = gammaln(shape) - gammaln(OF_THE_NOISE) + OF_THE_NOISE * np.log(scale) - shape * np.log(posterior_scale)
+    evidence += 0.5 * (np.log(OF_THE_MEAN) - np.log(posterior_rows)) - weight / 2 * np.log(2 * np.pi * variance)
+    return NodePosteriors(evidence, (centre + (mean - centre) * (weight / posterior_rows))[:, None])

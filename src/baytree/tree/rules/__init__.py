@@ -1,1 +1,1 @@
-"""Rules made from trees."""
+"""Rule sets derived from decision trees."""

@@ -1,1 +1,1 @@
-"""From a policy and rows to a tree."""
+"""Split search: how the splits of a tree are found (sorted, fractional, counted, oblique)."""

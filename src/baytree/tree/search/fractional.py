@@ -1,8 +1,7 @@
-"""The fractional search: rows without a value go down every branch in fractions, and levels may have a branch each.
+"""The fractional search of C4.5, J48, ID3 and C5.0: a row with a missing value follows every branch with a fraction.
 
-C4.5, J48, ID3 and relatives. The core grows the nodes, pruning works on them, `fractional_tree` makes a `Tree` of them.
-
-Pruning by error: collapse, Quinlan's pessimistic estimate with or without subtree raising, and held-out rows.
+Quinlan (1986, 1993). Levels may have a branch each. The core grows the nodes; pruning (collapsing, pessimistic error
+with or without subtree raising, held-out rows) works on them; `fractional_tree` converts them to a `Tree`.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ from baytree.tree.pruning.pessimistic_error import pessimism
 
 MISSING = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 
-_EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
+_MAX_EXACT_SINGLE = 2**24  # float32 represents every integer up to here
 
 
 class ProgramArithmetic(msgspec.Struct, frozen=True, kw_only=True):
-    """Where programs with fractional cases differ in their arithmetic."""
+    """Settings in which the arithmetic of programs with fractional rows differs."""
 
-    single: bool = False  # float32 where it decides
+    single: bool = False  # float32 where comparisons decide
     tolerance: float = 0.0  # a > b means a - b > tolerance
-    zero_gain: float = 0.0  # a gain up to here is none
+    zero_gain: float = 0.0  # gains up to this count as zero
     min_info: float = 0.0
-    quinlan_sides: bool = False  # each side of a cut holds 10 % of an average class, at least min_leaf, at most 25
+    quinlan_sides: bool = False  # each side of a threshold holds 10 % of an average class, at least min_leaf, at most 25
     zero_ratio_wins: bool = False
-    cuts_ranks: bool = False  # ordinal columns are cut by rank; otherwise they have a branch for each level
-    empty: str = "parent"  # what a leaf without training rows answers: its "class", or its parent's distribution
+    cuts_ranks: bool = False  # ordinal columns are split by thresholds; otherwise they have one branch per level
+    empty: str = "parent"  # prediction of a leaf without training rows: its "class", or its parent's distribution
 
 
 PROGRAMS = {
@@ -56,14 +55,14 @@ PROGRAMS = {
     ),
     ReferenceProgram.C50: ProgramArithmetic(single=True),
     ReferenceProgram.J48: ProgramArithmetic(tolerance=1e-6, quinlan_sides=True),
-    ReferenceProgram.ID3: ProgramArithmetic(zero_gain=1e-9),  # rounding leaves this much where nothing is gained
-    # fractions of rows are sums of rounded shares: ties must not hang on their order
+    ReferenceProgram.ID3: ProgramArithmetic(zero_gain=1e-9),  # rounding error of a zero gain
+    # fractional weights are sums of rounded numbers: ties must not depend on their order
     ReferenceProgram.OWN: ProgramArithmetic(tolerance=1e-10, zero_gain=1e-12, cuts_ranks=True),
 }
 
 
 class FractionalRows(msgspec.Struct, frozen=True):
-    """A table as the core reads it: contiguous columns, and the rows to look at."""
+    """Table as the core reads it: contiguous columns, and the indices of the rows in use."""
 
     names: tuple[str, ...]
     columns: list[np.ndarray]
@@ -71,19 +70,20 @@ class FractionalRows(msgspec.Struct, frozen=True):
     label: np.ndarray
     weight: np.ndarray
     chosen: np.ndarray  # int32
-    total: float  # weight of the whole table, the base of the many-levels rule
+    total: float  # weight of the whole table, the base of the rule for columns with many levels
 
     def weighed(self, share: np.ndarray) -> FractionalRows:
-        """The rows that have a share, with that much of their weight."""
+        """Rows with a positive proportion, their weights multiplied by it."""
         chosen = self.chosen[share[self.chosen] > 0]
         return msgspec.structs.replace(self, weight=self.weight * share, chosen=chosen)
 
 
-Tried = list[tuple[int, int, float, float, float, int]]  # node, column, gain, gain before charges, information, cuts
+# node, column, gain, gain before penalties, split information, number of thresholds
+Tried = list[tuple[int, int, float, float, float, int]]
 
 
 class FractionalNodes(msgspec.Struct, frozen=True):
-    """Grown nodes in the core, with what was tried at each of them."""
+    """Grown nodes in the core, with the candidate tests of each node."""
 
     nodes: _core.Growth
     tried: Tried
@@ -91,7 +91,7 @@ class FractionalNodes(msgspec.Struct, frozen=True):
 
 
 def rows_of(table: Table, arithmetic: ReferenceProgram) -> FractionalRows:
-    """The rows that have weight, as a program reads them."""
+    """Rows of positive weight, as a reference program reads them."""
     cuts_ranks = PROGRAMS[arithmetic].cuts_ranks
     return FractionalRows(
         table.schema.names,
@@ -107,7 +107,7 @@ def rows_of(table: Table, arithmetic: ReferenceProgram) -> FractionalRows:
 def grow_nodes(
     rows: FractionalRows, n_classes: int, policy: Policy, n_threads: int = 1, traces: bool = False
 ) -> FractionalNodes:
-    """The full tree of these rows, neither collapsed nor pruned."""
+    """Grow the full tree of these rows, neither collapsed nor pruned."""
     single = PROGRAMS[policy.arithmetic].single and _is_counted_in_single(rows.weight)
     with refusing_branches(rows.names, rows.levels):
         nodes, tried = _core.fractional_grow(
@@ -119,19 +119,19 @@ def grow_nodes(
 
 @contextmanager
 def refusing_branches(names: Sequence[str], levels: np.ndarray) -> Iterator[None]:
-    """Refuses in words what the core refuses by a column's place: more branches than are sensible beside the rows."""
+    """Turn the core's refusal of too many branches (an IndexError with the column's index) into a ValueError."""
     try:
         yield
-    except IndexError as refused:
-        j = int(str(refused))
+    except IndexError as error:
+        j = int(str(error))
         raise ValueError(
-            f"column {names[j]!r} has {levels[j]} levels; a branch for each of them at every node would make the "
-            f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
+            f"column {names[j]!r} has {levels[j]} levels; one branch per level at every node would make the "
+            f"tree far larger than the table: drop the column, or use binary splits (binary=True, or CARTClassifier)"
         ) from None
 
 
 def regrown(tree: Tree) -> _core.Growth:
-    """The nodes of a finished tree in the core, to be pruned further."""
+    """Nodes of a finished tree in the core, for further pruning."""
     return _core.growth_of(
         tree.column, tree.first, tree.branches, tree.cut, tree.start, tree.levels, tree.branch_of, tree.missing,
         tree.rows, tree.weight, tree.counts.ravel(), tree.prediction, tree.gain,
@@ -139,18 +139,18 @@ def regrown(tree: Tree) -> _core.Growth:
 
 
 def _is_counted_in_single(weight: np.ndarray) -> bool:
-    """Whether float32 can hold these weights and their sum exactly."""
-    return float(weight.sum()) <= _EXACT_SINGLE and np.array_equal(weight, np.floor(weight))
+    """Whether float32 represents these weights and their sum exactly."""
+    return float(weight.sum()) <= _MAX_EXACT_SINGLE and np.array_equal(weight, np.floor(weight))
 
 
 def refuse(policy: Policy) -> None:
-    """Raises an error where a policy asks for what several branches cannot have."""
+    """Raise an error if a policy asks for something that multiway splits do not support."""
     if not SUITS[policy.criterion].multiway:
         known = ", ".join(repr(c.value) for c, suits in SUITS.items() if suits.multiway and not suits.numbers)
-        raise ValueError(f"criterion={policy.criterion.value!r} cannot compare many branches; with 'multiway' give {known}")
+        raise ValueError(f"criterion={policy.criterion.value!r} cannot compare many branches; with 'multiway' use {known}")
     if policy.missing not in MISSING:
         known = ", ".join(repr(missing.value) for missing in MISSING)
-        raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")
+        raise ValueError(f"missing={policy.missing.value!r} supports binary splits only; with 'multiway' use {known}")
     if policy.stopping.alpha is not None and policy.criterion is not Criterion.CHI2:
         raise ValueError("alpha with branching='multiway' needs criterion='chi2'")
 
@@ -160,7 +160,7 @@ def _is_cut(kind: Kind, cuts_ranks: bool) -> bool:
 
 
 def _contiguous(table: Table, j: int, cuts_ranks: bool) -> np.ndarray:
-    """The column as the core reads it: numbers, ranks as numbers where these are cut, or codes."""
+    """Column as the core reads it: numbers, ordinal codes as numbers if they are split by thresholds, or codes."""
     kind, values = table.schema.columns[j].kind, table.values[j]
     if kind is Kind.NUMERIC:
         return np.ascontiguousarray(values, np.float64)
@@ -170,7 +170,7 @@ def _contiguous(table: Table, j: int, cuts_ranks: bool) -> np.ndarray:
 
 
 def core_rules(policy: Policy, total: float) -> _core.FractionalRules:
-    """A policy as the core reads it; `total` is the weight of the whole table."""
+    """Policy as the core reads it; `total` is the weight of the whole table."""
     rules, program = _core.FractionalRules(), PROGRAMS[policy.arithmetic]
     for name in ("tolerance", "zero_gain", "min_info", "quinlan_sides", "zero_ratio_wins"):
         setattr(rules, name, getattr(program, name))
@@ -196,7 +196,7 @@ def _set_stopping(rules: _core.FractionalRules, policy: Policy) -> None:
 
 
 def prune_nodes(growth: FractionalNodes, policy: Policy, rows: FractionalRows, held_out: FractionalRows | None) -> None:
-    """The pruning of a policy, one step after the other; `rows` are those that the nodes were grown from."""
+    """Apply the pruning steps of a policy in order; `rows` are those from which the nodes were grown."""
     for step in policy.pruning:
         if isinstance(step, Collapse):
             collapse(growth)
@@ -207,26 +207,26 @@ def prune_nodes(growth: FractionalNodes, policy: Policy, rows: FractionalRows, h
 
 
 def collapse(growth: FractionalNodes) -> None:
-    """Makes a leaf of every node whose subtree is no better on its training rows than a leaf."""
+    """Replace each subtree by a leaf if it is no better than the leaf on the training rows."""
     _core.collapse(growth.nodes, growth.single)
 
 
 def prune_by_estimate(
     growth: FractionalNodes, arithmetic: ReferenceProgram, step: ErrorBased, rows: FractionalRows | None
 ) -> None:
-    """Error-based pruning. With the training rows a node may also give its place to its heaviest branch."""
+    """Error-based pruning; with the training rows, subtree raising may replace a node by its heaviest branch."""
     estimate = pessimism(arithmetic, step.confidence)
-    how = (estimate.confidence, estimate.z, estimate.top_share)
+    options = (estimate.confidence, estimate.z, estimate.top_share)
     if rows is None or not step.raising:
-        _core.error_prune(growth.nodes, *how, growth.single)
+        _core.error_prune(growth.nodes, *options, growth.single)
         return
-    _core.error_prune_raising(growth.nodes, *_given(rows), *how, PROGRAMS[arithmetic].tolerance, growth.single)
+    _core.error_prune_raising(growth.nodes, *_core_arguments(rows), *options, PROGRAMS[arithmetic].tolerance, growth.single)
 
 
 def prune_on_held_out(growth: FractionalNodes, held_out: FractionalRows) -> None:
-    """Reduced-error pruning: a subtree stays only if it beats a leaf on rows that it was not grown from."""
-    _core.reduce_errors(growth.nodes, *_given(held_out), 1e-6)
+    """Reduced-error pruning: a subtree is kept only if it beats a leaf on held-out rows."""
+    _core.reduce_errors(growth.nodes, *_core_arguments(held_out), 1e-6)
 
 
-def _given(rows: FractionalRows) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _core_arguments(rows: FractionalRows) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return rows.columns, rows.levels, rows.label, rows.weight, rows.chosen

@@ -1,4 +1,4 @@
-"""The nodes of the fractional and of the counted search of classes as a tree."""
+"""Conversion of the core's nodes of the fractional and the counted classification search to a `Tree`."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from baytree.tree.policy.impurity import ClassCells, impurity_of_cells
 from baytree.tree.policy.policy import Policy
 from baytree.tree.search.fractional import PROGRAMS, FractionalNodes
 
-_THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
+_THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # kinds of tests in the core; all others have a branch map of their own
 
 
 def tree_of(growth: FractionalNodes, policy: Policy) -> Tree:
-    """The nodes that are left, as a tree."""
+    """Tree of the nodes that remain after pruning."""
     return tree_of_nodes(growth.nodes.compact().arrays(), policy)
 
 
-Nodes = dict[str, np.ndarray]  # an array for each property of the nodes
+Nodes = dict[str, np.ndarray]  # an array per field of the nodes
 
 
 def tree_of_nodes(raw: Nodes, policy: Policy, answers: Callable[[Nodes, ClassCells], np.ndarray] | None = None) -> Tree:
-    """Nodes, breadth first, as a tree; `answers` are the class shares that they answer with, if not the plain ones."""
+    """Tree of nodes in breadth-first order; `answers` computes their class probabilities, by default plain proportions."""
     inner, cells = raw["test"] > 0, ClassCells.of(raw["counts"], raw.get("cell"))
     start, branch_of = _branch_maps(raw)
     return build(
         column=raw["column"],
         first=np.where(inner, raw["first"], 0).astype(np.int32),
         branches=raw["branches"],
-        cut=np.where(raw["test"] == _THRESHOLD, raw["cut"] + 0.0, np.nan),  # −0.0 and 0.0 are one number, in any order
+        cut=np.where(raw["test"] == _THRESHOLD, raw["cut"] + 0.0, np.nan),  # −0.0 and 0.0 are equal, whichever comes first
         start=start,
         levels=raw["levels"],
         branch_of=branch_of,
@@ -49,14 +49,14 @@ def tree_of_nodes(raw: Nodes, policy: Policy, answers: Callable[[Nodes, ClassCel
 
 
 def _branch_maps(raw: Nodes) -> tuple[np.ndarray, np.ndarray]:
-    """Where each node's level -> branch map starts, and all maps in a row.
+    """Start of each node's map from levels to branches, and all maps concatenated.
 
-    Tests with a branch for each level all share one map: level c takes branch c.
+    Tests with one branch per level share one identity map.
     """
-    each = raw["test"] == _EACH_LEVEL
-    maps = [np.arange(raw["levels"][each].max(initial=0), dtype=np.int32)]
-    start, end = np.zeros(len(each), np.int32), len(maps[0])
-    for i in np.flatnonzero((raw["levels"] > 0) & ~each):
+    is_each_level = raw["test"] == _EACH_LEVEL
+    maps = [np.arange(raw["levels"][is_each_level].max(initial=0), dtype=np.int32)]
+    start, end = np.zeros(len(is_each_level), np.int32), len(maps[0])
+    for i in np.flatnonzero((raw["levels"] > 0) & ~is_each_level):
         maps.append(_branch_map(raw, int(i)))
         start[i], end = end, end + len(maps[-1])
     return start, np.concatenate(maps).astype(np.int32)
@@ -70,16 +70,16 @@ def _branch_map(raw: Nodes, i: int) -> np.ndarray:
 
 
 def _distributions(raw: Nodes, cells: ClassCells, policy: Policy) -> np.ndarray:
-    share, empty = _shares(raw, cells, policy.laplace), np.flatnonzero(raw["weight"] <= 0)
+    proportion, empty = _proportions(raw, cells, policy.laplace), np.flatnonzero(raw["weight"] <= 0)
     if PROGRAMS[policy.arithmetic].empty == "parent":
-        share[empty] = share[parents_of(raw)[empty]]
+        proportion[empty] = proportion[parents_of(raw)[empty]]
     else:
-        share[empty] = 0.0
-        share[empty, raw["label"][empty]] = 1.0
-    return share
+        proportion[empty] = 0.0
+        proportion[empty, raw["label"][empty]] = 1.0
+    return proportion
 
 
-def _shares(raw: Nodes, cells: ClassCells, laplace: bool) -> np.ndarray:
+def _proportions(raw: Nodes, cells: ClassCells, laplace: bool) -> np.ndarray:
     if not laplace:
         return cells.table(cells.weight / cells.sums(cells.weight)[cells.node])
     counts = raw["counts"] + 1.0
@@ -87,7 +87,7 @@ def _shares(raw: Nodes, cells: ClassCells, laplace: bool) -> np.ndarray:
 
 
 def parents_of(raw: Nodes) -> np.ndarray:
-    """int64 [n_nodes]: the parent of every node; the root is its own."""
+    """Parent of each node, int64 [n_nodes]; the root is its own parent."""
     parent = np.zeros(len(raw["test"]), np.int64)
     inner = np.flatnonzero(raw["test"] > 0)
     count = raw["branches"][inner]

@@ -1,6 +1,6 @@
-"""The sorted search: each numeric column is sorted once, and a level of the tree is one scan of each column in the core.
+"""The sorted search: binary splits with exact thresholds; the core scans each presorted numeric column once per level.
 
-Two branches a split, exact thresholds, the best two groups of levels.
+Levels of nominal columns are divided into the best two groups. Used by CART and by binary trees of our own.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from baytree.tree.model.tree import Surrogates, Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Missing, Policy, ReferenceProgram
 
-TRIED_LEVELS = 12  # with three or more classes, up to here every way to group levels is tried
+TRIED_LEVELS = 12  # with three or more classes, all groupings of up to so many levels are tried
 
-CART_TRIED_LEVELS = 25  # rpart tries them all: every level more doubles the time
+CART_TRIED_LEVELS = 25  # rpart tries all groupings; each further level doubles the time
 
 
 def grow_sorted(table: Table, policy: Policy, costs: ClassCosts, n_jobs: int | None = None, min_risk: float = 0.0) -> Tree:
-    """The tree that a policy grows on a table, not pruned; a node that risks less than `min_risk` is not split."""
+    """Grow the tree of a policy, without pruning; a node whose risk is below `min_risk` is not split."""
     grown = grow_arrays(table, policy, costs, n_jobs, min_risk)
     return tree_of_arrays(grown, costs, uses_surrogates=policy.surrogates.use > 0)
 
@@ -32,7 +32,7 @@ def grow_sorted(table: Table, policy: Policy, costs: ClassCosts, n_jobs: int | N
 def grow_arrays(
     table: Table, policy: Policy, costs: ClassCosts, n_jobs: int | None = None, min_risk: float = 0.0
 ) -> dict[str, Any]:
-    """The same as the core's arrays, one entry per node."""
+    """Grow the tree and return the core's arrays, one entry per node."""
     how = settings(table, policy, costs, min_risk)
     return _core.grow(*grow_arguments(table, costs), how, threads.count(n_jobs))
 
@@ -41,7 +41,7 @@ Given = tuple[list[np.ndarray], np.ndarray, np.ndarray | None, np.ndarray | None
 
 
 def grow_arguments(table: Table, costs: ClassCosts) -> Given:
-    """A table and what its classes weigh, as the core reads them."""
+    """Arguments of the core for a table and its class costs."""
     label, is_class = table.label, table.n_classes > 0
     return (
         columns(table),
@@ -56,7 +56,7 @@ def grow_arguments(table: Table, costs: ClassCosts) -> Given:
 def settings(
     table: Table, policy: Policy, costs: ClassCosts, min_risk: float = 0.0, weight: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """A policy as the core reads it, for all rows of a table or for some that have these weights."""
+    """Settings of the core for a policy, for all rows of a table or for some rows with these weights."""
     weight = table.weight if weight is None else weight
     how = {**_settings(table, policy), **_constraints(table, policy), **_weights(table, weight, costs)}
     return {**how, "min_gain": float(policy.stopping.min_gain) * float(weight.sum()), "min_risk": min_risk}
@@ -85,7 +85,7 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
 
 
 def _constraints(table: Table, policy: Policy) -> dict[str, Any]:
-    """By name, because a table may hold some of the columns only."""
+    """Constraints are looked up by name, because a table may hold only some of the columns."""
     names, direction = table.schema.names, dict(policy.monotone)
     return {
         "first_column": names.index(policy.first_split) if policy.first_split in names else -1,
@@ -102,7 +102,7 @@ def _weights(table: Table, weight: np.ndarray, costs: ClassCosts) -> dict[str, A
 
 
 def _is_counted(table: Table, weight: np.ndarray, costs: ClassCosts) -> bool:
-    """Masses are whole numbers, so that ties can be told from near ties."""
+    """Whether masses are integers, so that ties are exact."""
     if not np.all(costs.scale == 1.0):
         return False
     return table.is_unweighted or bool(np.all(weight == np.floor(weight)) and weight.max() < 2**31)
@@ -111,18 +111,18 @@ def _is_counted(table: Table, weight: np.ndarray, costs: ClassCosts) -> bool:
 def _critical(alpha: float | None, n_classes: int) -> list[float]:
     if alpha is None:
         return []
-    from scipy.stats import chi2  # only growing needs it: predicting stays free of scipy
+    from scipy.stats import chi2  # imported on demand: predicting does not need scipy
 
     return [0.0, *chi2.isf(alpha, np.arange(1, max(2, 2 * n_classes))).tolist()]
 
 
 def tree_of_arrays(grown: dict[str, Any], costs: ClassCosts, uses_surrogates: bool) -> Tree:
-    """The tree of the core's arrays."""
+    """Tree of the core's arrays."""
     counts, mean = grown["counts"], grown.pop("mean")
     grown.pop("depth")
-    found = grown.pop("surrogates", None)
-    has_none = found is None or not len(found["node"])
-    surrogates = Surrogates.none() if has_none else Surrogates(**_with_bools(found, "strict", "flipped"))
+    surrogate_arrays = grown.pop("surrogates", None)
+    has_none = surrogate_arrays is None or not len(surrogate_arrays["node"])
+    surrogates = Surrogates.none() if has_none else Surrogates(**_with_bools(surrogate_arrays, "strict", "flipped"))
     value = _probabilities(counts, costs) if counts.shape[1] else mean[:, None].copy()
     nodes = _with_bools(grown, "strict", "mirrored")
     return build(**nodes, value=value, surrogates=surrogates, uses_surrogates=uses_surrogates)

@@ -1,1 +1,1 @@
-"""Trees that go on learning: row after row, with what is needed to go on kept beside the tree."""
+"""Incremental decision trees (Hoeffding trees), with the statistics needed to continue learning."""

@@ -1,1 +1,1 @@
-"""Trees of two branches, level by level, from counts that add up: for rows that are not in memory."""
+"""Binary trees over rows that do not fit in memory: map-reduce of counts by code, one pass per level of the tree."""

@@ -1,7 +1,7 @@
-"""Trees of classes by rounds. Rows are coded once, where they are; what travels is counts of codes by node and class.
+"""Classification trees by map-reduce: rows are coded once on the workers, and only counts by node, code and class travel.
 
-A split depends on these counts alone. So each counted node is handed to the sorted search as a few weighted rows with the
-same counts: there is one search, and where every number has its own code it finds the same tree, bit for bit.
+A split depends on these counts alone. Each counted node is handed to the sorted search as a few weighted rows with the
+same counts, so that there is one split search; if every number has its own code, the tree is identical bit for bit.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Policy
 
-MARGIN = 1e-9  # of the weight of a node: a column whose best cut is worth less than another by more is not the one to take
+MARGIN = 1e-9  # of the weight of a node: a column whose best gain is smaller than another's by more cannot win
 
 
 def grow_in_rounds(rows: Partitions, policy: Policy, costs_of: Callable[[Table], ClassCosts], cp: float = 0.0) -> Tree:
-    """The tree that a policy grows, not pruned."""
+    """Grow the tree of a policy, without pruning."""
     return grow_together(rows, [TreeJob(policy, costs_of, lambda risk: cp * risk)], codes_of(rows))[0]
 
 
 class TreeJob(msgspec.Struct, frozen=True):
-    """A tree that is to grow: its policy, what classes weigh, the least risk of a node, and which rows it learns from."""
+    """Request for a tree: its policy, class costs, the minimum risk of a node, and the rows that it learns from."""
 
     policy: Policy
     costs_of: Callable[[Table], ClassCosts]
@@ -51,43 +51,43 @@ class TreeJob(msgspec.Struct, frozen=True):
 
 
 def grow_together(rows: Partitions, plantings: Sequence[TreeJob], codes: ColumnCodes) -> list[Tree]:
-    """The trees of several plantings, not pruned: what they want to know of the rows at a time is counted in one round."""
+    """Grow several trees, without pruning; their statistics are computed in common passes."""
     most_cells = MOST_CELLS // len(plantings)
-    growths = [_grown(each, rows.schema, rows.n_jobs, codes, most_cells) for each in plantings]
+    growths = [_grow_job(each, rows.schema, rows.n_jobs, codes, most_cells) for each in plantings]
     coded = rows.apply_and_persist(partial(NarrowCodedRows.of, codes), NarrowCodedRows)
     return answered(rows, growths, [each.inside for each in plantings], coded)
 
 
-def _grown(planting: TreeJob, schema: Schema, n_jobs: int | None, codes: ColumnCodes, most_cells: int) -> Growing[Tree]:
-    seen: NodeCounts = yield MapReduceRequest(partial(NodeCounts.of, ROOT, np.zeros(1, np.int64), codes.sizes))
-    whole = representative_rows(seen.single, codes, schema, [0])
-    costs = planting.costs_of(whole)
-    risk = float(costs.least_risk(seen.single[0].sum(axis=0)))
-    min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
-    growth = ClassGrowth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
-    growth.are_rows = seen.counts[0].dtype.kind == "i"
-    return (yield from growth.grown(seen))
+def _grow_job(planting: TreeJob, schema: Schema, n_jobs: int | None, codes: ColumnCodes, most_cells: int) -> Growing[Tree]:
+    root_counts: NodeCounts = yield MapReduceRequest(partial(NodeCounts.of, ROOT, np.zeros(1, np.int64), codes.sizes))
+    table = representative_rows(root_counts.single, codes, schema, [0])
+    costs = planting.costs_of(table)
+    risk = float(costs.least_risk(root_counts.single[0].sum(axis=0)))
+    min_risk = planting.least_risk(risk) * (1 - 1e-9)  # the exact test uses the complexities
+    growth = ClassGrowth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(table.weight.sum()), most_cells)
+    growth.are_rows = root_counts.counts[0].dtype.kind == "i"
+    return (yield from growth.grown(root_counts))
 
 
 class ClassGrowth(RemoteGrowth[NodeCounts]):
-    """A tree of classes, while it grows."""
+    """Classification tree during growth."""
 
-    are_rows = False  # what is counted are rows, each of weight 1
+    are_rows = False  # unweighted rows are counted
 
     @property
     def _width(self) -> int:
         return len(self.costs.scale)
 
     def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, NarrowCodedRows], NodeCounts]:
-        return partial(_counted, self._tests(root), self.codes.sizes)
+        return partial(_count_nodes, self._tests(root), self.codes.sizes)
 
     def _tests(self, root: NodeRecord) -> CodeTests:
-        """The tree as rows of codes take it, down to nodes that were brought here."""
+        """Tests on codes of the current tree, down to gathered nodes."""
         nodes = in_order(root)
-        place = {id(node): k for k, node in enumerate(nodes)}
+        index = {id(node): k for k, node in enumerate(nodes)}
         column = [int(node.fields["column"]) if len(node.branch_of) else -1 for node in nodes]
-        children = [np.array([-1] + [place[id(child)] for child in node.children], np.int32) for node in nodes]
-        return CodeTests.of(column, [own[node.branch_of + 1] for own, node in zip(children, nodes, strict=True)])
+        children = [np.array([-1] + [index[id(child)] for child in node.children], np.int32) for node in nodes]
+        return CodeTests.of(column, [child_of[node.branch_of + 1] for child_of, node in zip(children, nodes, strict=True)])
 
     def _split(self, counts: NodeCounts, depth: int) -> NodeRecord:
         single = counts.single
@@ -102,18 +102,18 @@ class ClassGrowth(RemoteGrowth[NodeCounts]):
         return root
 
     def _promising(self, counts: tuple[np.ndarray, ...]) -> list[int]:
-        """The columns that may have the best split: the search need not look at those whose cuts are all worth less."""
-        every = list(range(len(counts)))
+        """Columns that may have the best split: those whose best gain is clearly less than another's are skipped."""
+        all_columns = list(range(len(counts)))
         if not (self.costs.scale == 1.0).all() or self.policy.stopping.counts_rows:
-            return every
-        known = [j for j in every if self.schema.columns[j].kind is not Kind.NOMINAL and not counts[j][0].any()]
-        criterion, least = self.policy.criterion.value, self.policy.stopping.min_leaf
-        worth = {j: _core.best_cut_worth(np.ascontiguousarray(counts[j][1:]), criterion, float(least)) for j in known}
-        enough = max(worth.values(), default=0.0) - MARGIN * float(counts[0].sum())
-        return [j for j in every if worth.get(j, enough) >= enough]
+            return all_columns
+        complete = [j for j in all_columns if self.schema.columns[j].kind is not Kind.NOMINAL and not counts[j][0].any()]
+        criterion, min_leaf = self.policy.criterion.value, self.policy.stopping.min_leaf
+        gain = {j: _core.best_cut_worth(np.ascontiguousarray(counts[j][1:]), criterion, float(min_leaf)) for j in complete}
+        required = max(gain.values(), default=0.0) - MARGIN * float(counts[0].sum())
+        return [j for j in all_columns if gain.get(j, required) >= required]
 
     def _branches(self, node: NodeRecord) -> np.ndarray:
-        """int32 [n_codes]: the branch of each code of the column that a node tests; −1 where rows rest."""
+        """Branch of each code of the column that a node tests, int32 [n_codes]; −1 if rows stop."""
         column = int(node.fields["column"])
         missing = STOP if self.is_cart else int(node.fields["missing"])
         if self.schema.columns[column].kind is Kind.NOMINAL:
@@ -131,14 +131,14 @@ class ClassGrowth(RemoteGrowth[NodeCounts]):
         return np.where(np.isnan(known), -1, is_above)
 
     def _count_rows(self, root: NodeRecord) -> Growing[None]:
-        """Where rows were counted, a node has as many as it weighs."""
+        """Set the number of rows of each node; that of unweighted rows is its weight."""
         if self.are_rows:
             for node in downwards(root):
                 node.fields["rows"] = int(node.fields["weight"])
             return
-        at_rest: LeafRowCounts = yield MapReduceRequest(partial(LeafRowCounts.of, self._tests(root)))
-        rest = at_rest.rows.tolist()
-        root.with_rows(dict(zip(map(id, in_order(root)), rest, strict=True)))
+        leaf_rows: LeafRowCounts = yield MapReduceRequest(partial(LeafRowCounts.of, self._tests(root)))
+        n_rows = leaf_rows.rows.tolist()
+        root.with_rows(dict(zip(map(id, in_order(root)), n_rows, strict=True)))
 
     def _is_final(self, node: NodeRecord) -> bool:
         stop, fields = self.policy.stopping, node.fields
@@ -147,5 +147,5 @@ class ClassGrowth(RemoteGrowth[NodeCounts]):
         return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
 
 
-def _counted(tests: CodeTests, sizes: tuple[int, ...], nodes: np.ndarray, rows: NarrowCodedRows) -> NodeCounts:
+def _count_nodes(tests: CodeTests, sizes: tuple[int, ...], nodes: np.ndarray, rows: NarrowCodedRows) -> NodeCounts:
     return NodeCounts.of(tests, nodes, sizes, rows)

@@ -1,6 +1,7 @@
-"""Rows as narrow codes of their columns, which are kept where the rows are while a tree grows from their counts.
+"""Rows as narrow column codes, persisted with their partition while a tree grows, and their counts by node and class.
 
-How often each code of each column occurs with each class in each open node: all that a split depends on.
+A split depends only on how often each code of each column occurs with each class in each open node (`NodeCounts`).
+`representative_rows` turns the counts of a node back into weighted rows for the sorted search.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from baytree.tree.model.tree import Tree
 
 
 class NarrowCodedRows(msgspec.Struct, frozen=True):
-    """Codes of all columns, as narrow as the widest column allows; labels and weights."""
+    """Codes of all columns, in the narrowest integers that hold the widest column, with labels and weights."""
 
     codes: np.ndarray  # uint8, uint16 or uint32 [n_columns, n_rows]
     label: np.ndarray  # int32 [n_rows]
-    weight: np.ndarray | None  # float64 [n_rows]; None where each is 1
+    weight: np.ndarray | None  # float64 [n_rows]; None if all are 1
     n_classes: int
-    first: int  # how many rows come before these
+    first: int  # number of rows before these
 
     @classmethod
     def of(cls, codes: ColumnCodes, table: Table) -> Self:
-        """These rows, coded."""
+        """Code the rows of a table."""
         narrow = np.empty((len(codes.sizes), len(table)), np.min_scalar_type(max(codes.sizes, default=1) - 1))
         for j, cells in enumerate(narrow):
             codes.put(table, j, cells)
@@ -41,24 +42,24 @@ class NarrowCodedRows(msgspec.Struct, frozen=True):
         return len(self.label)
 
     def take(self, rows: np.ndarray) -> Self:
-        """These of the rows: bool [n_rows]."""
+        """Subset of the rows by a mask, bool [n_rows]."""
         weight = None if self.weight is None else self.weight[rows]
         return type(self)(np.ascontiguousarray(self.codes[:, rows]), self.label[rows], weight, self.n_classes, self.first)
 
     def arrays(self) -> Sequence[np.ndarray]:
-        """All that these rows are."""
-        known = np.array([self.n_classes, self.first])
-        return [self.codes, self.label, known, *([] if self.weight is None else [self.weight])]
+        """Arrays from which `from_arrays` rebuilds this object."""
+        meta = np.array([self.n_classes, self.first])
+        return [self.codes, self.label, meta, *([] if self.weight is None else [self.weight])]
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[np.ndarray]) -> Self:
-        """The rows that had these arrays."""
-        codes, label, known, *weight = arrays
-        return cls(codes, label, weight[0] if weight else None, *known.tolist())
+        """Rebuild the rows from their arrays."""
+        codes, label, meta, *weight = arrays
+        return cls(codes, label, weight[0] if weight else None, *meta.tolist())
 
 
 class CodeTests(msgspec.Struct, frozen=True):
-    """The tests of a tree on codes: a row at node k with code c goes to child[start[k] + c]; where that is −1, it rests."""
+    """Tests of a tree on codes: a row at node k with code c goes to child[start[k] + c], or stops there if that is −1."""
 
     column: np.ndarray  # int32 [n_nodes], −1 for leaves
     start: np.ndarray  # int64 [n_nodes]
@@ -66,13 +67,13 @@ class CodeTests(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, column: Sequence[int], children: Sequence[np.ndarray]) -> Self:
-        """Of each node the column that it tests, and the child that each code goes to."""
+        """Tests from the column of each node and the child of each of its codes."""
         sizes = np.array([len(each) for each in children], np.int64)
         child = np.concatenate(children).astype(np.int32, copy=False)
         return cls(np.array(column, np.int32), np.cumsum(sizes) - sizes, child)
 
     def places(self, place_of: np.ndarray, rows: NarrowCodedRows) -> np.ndarray:
-        """int32 [n_rows]: what is said of the node where each row comes to rest."""
+        """Entry of `place_of` for the node where each row stops, int32 [n_rows]."""
         return _core.coded_places(rows.codes, self.column, self.start, self.child, place_of.astype(np.int32, copy=False))
 
 
@@ -86,13 +87,13 @@ class NodeCounts(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...], rows: NarrowCodedRows) -> Self:
-        """Of the rows that come to rest in these nodes of a tree."""
+        """Count the rows that stop in these nodes of a tree."""
         place_of = np.full(len(tests.column), -1, np.int32)
         place_of[nodes] = np.arange(len(nodes))
-        place, n_codes = tests.places(place_of, rows), np.array(sizes, np.int64)
-        flat = _core.coded_counts(rows.codes, place, rows.label, rows.weight, n_codes, len(nodes), rows.n_classes)
-        each = np.split(np.asarray(flat), np.cumsum(n_codes * (len(nodes) * rows.n_classes))[:-1])
-        return cls(tuple(own.reshape(len(nodes), size, rows.n_classes) for own, size in zip(each, sizes, strict=True)))
+        index, n_codes = tests.places(place_of, rows), np.array(sizes, np.int64)
+        flat = _core.coded_counts(rows.codes, index, rows.label, rows.weight, n_codes, len(nodes), rows.n_classes)
+        by_column = np.split(np.asarray(flat), np.cumsum(n_codes * (len(nodes) * rows.n_classes))[:-1])
+        return cls(tuple(own.reshape(len(nodes), size, rows.n_classes) for own, size in zip(by_column, sizes, strict=True)))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(counts_added(a, b) for a, b in zip(self.counts, other.counts, strict=True)))
@@ -101,23 +102,23 @@ class NodeCounts(msgspec.Struct, frozen=True):
         return type(self)(tuple(a - b for a, b in zip(self.counts, other.counts, strict=True)))
 
     def node(self, place: int) -> Self:
-        """Those of one node."""
+        """Counts of one node."""
         return type(self)(tuple(counts[place : place + 1] for counts in self.counts))
 
     @property
     def single(self) -> tuple[np.ndarray, ...]:
-        """Of one node: float64 [n_codes, n_classes] for each column."""
+        """Counts of a single node: float64 [n_codes, n_classes] for each column."""
         return tuple(counts[0].astype(np.float64, copy=False) for counts in self.counts)
 
 
 class LeafRowCounts(msgspec.Struct, frozen=True):
-    """How many rows come to rest in each node."""
+    """Number of rows that stop in each node."""
 
     rows: np.ndarray  # int64 [n_nodes]
 
     @classmethod
     def of(cls, tests: CodeTests, rows: NarrowCodedRows) -> Self:
-        """Of these rows."""
+        """Count the rows that stop in each node."""
         n_nodes = len(tests.column)
         return cls(np.bincount(tests.places(np.arange(n_nodes), rows), minlength=n_nodes))
 
@@ -126,34 +127,36 @@ class LeafRowCounts(msgspec.Struct, frozen=True):
 
 
 def places(tree: Tree | None, nodes: np.ndarray, table: Table) -> np.ndarray:
-    """int64 [n_rows]: which of the nodes each row comes to rest in; −1 where it is none of them."""
+    """Index into `nodes` of the node where each row stops, int64 [n_rows]; −1 if it is none of them."""
     if tree is None:
         return np.zeros(len(table), np.int64)
-    place = np.full(len(tree), -1, np.int64)
-    place[nodes] = np.arange(len(nodes))
-    return place[leaves(tree, table)]
+    index = np.full(len(tree), -1, np.int64)
+    index[nodes] = np.arange(len(nodes))
+    return index[leaves(tree, table)]
 
 
 def representative_rows(counts: tuple[np.ndarray, ...], codes: ColumnCodes, schema: Schema, columns: Sequence[int]) -> Table:
-    """Few weighted rows with the same counts of each of these columns by class as the rows that were counted.
+    """A few weighted rows with the same counts by code and class, in each of these columns, as the counted rows.
 
-    A split depends on nothing else, so the search finds the same one in them. Within a class, each column's codes are laid
+    A split depends on nothing else, so the search finds the same one. Within a class, the codes of each column are laid
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
-    pieces = [_stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
-    weight = np.concatenate([own for own, _ in pieces])
-    label = np.repeat(np.arange(len(pieces), dtype=np.int32), [len(own) for own, _ in pieces])
-    code = [np.concatenate([found[place] for _, found in pieces]) for place in range(len(columns))]
-    values = tuple(codes.values(schema.columns[j], j, own) for j, own in zip(columns, code, strict=True))
+    stretches = [_stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
+    weight = np.concatenate([part for part, _ in stretches])
+    label = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(part) for part, _ in stretches])
+    code = [np.concatenate([codes_of_class[k] for _, codes_of_class in stretches]) for k in range(len(columns))]
+    values = tuple(codes.values(schema.columns[j], j, part) for j, part in zip(columns, code, strict=True))
     only = msgspec.structs.replace(schema, columns=tuple(schema.columns[j] for j in columns))
     return Table(only, values, weight, label)
 
 
 def _stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The weights of the rows that stand in for a class, and for each column their codes."""
+    """Weights of the representative rows of one class, and their codes in each column."""
     ends = [np.cumsum(column) for column in counts]
     edge = np.unique(np.concatenate(ends))
     edge = edge[edge > 0]
     weight = np.diff(edge, prepend=0)
-    last = [int(np.flatnonzero(column)[-1]) if column.any() else 0 for column in counts]
-    return weight, [np.minimum(np.searchsorted(end, edge, side="left"), most) for end, most in zip(ends, last, strict=True)]
+    last_code = [int(np.flatnonzero(column)[-1]) if column.any() else 0 for column in counts]
+    return weight, [
+        np.minimum(np.searchsorted(end, edge, side="left"), limit) for end, limit in zip(ends, last_code, strict=True)
+    ]

@@ -1,9 +1,8 @@
-"""Which trees grow in rounds over rows that are not in memory, and how each of them ends.
+"""Which trees grow by map-reduce over remote rows, and how each of them is finished (pruning, cross-validated penalty).
 
-CART's penalty by cross-validation where the rows are: the trees of all folds grow together, a level of all in one round.
-
-A row's fold hangs on the rank of a number made from it among those of its class. Of each row that number comes here, the
-fold goes back, and the rest of the row stays where it is.
+CART's cross-validation grows the trees of all folds together, one level of all of them per pass. The fold of a row
+depends on the rank of its hash among the rows of its class: the hashes are gathered, the folds are sent back, and the
+rest of the row stays with its partition.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from baytree.tree.pruning.cost_complexity import PruningPath, cost_complexity, p
 
 
 def can_grow_remotely(rows: Partitions, policy: Policy) -> bool:
-    """Whether the tree is grown from counts that are made where the rows are.
+    """Whether the tree is grown from counts that are computed where the rows are.
 
-    This holds for trees with two branches and no surrogates. All others gather their rows, which is refused where they do
-    not fit.
+    This holds for binary trees without surrogates. All others gather their rows, which is refused if they do not fit in
+    memory.
     """
     if not isinstance(rows, RemotePartitions) or rows.n_rows <= SMALL:
         return False
     if not rows.schema.classes:
-        return _are_numbers_in_rounds(rows, policy)
-    return _is_pruned_in_rounds(policy) and _is_binary_in_rounds(rows, policy)
+        return _is_remote_regression(rows, policy)
+    return _is_remote_pruning(policy) and _is_remote_binary(rows, policy)
 
 
-def _is_binary_in_rounds(rows: RemotePartitions, policy: Policy) -> bool:
+def _is_remote_binary(rows: RemotePartitions, policy: Policy) -> bool:
     if policy.branching is not Branching.BINARY:
         return False
     if policy.stopping.takes_no_gain or policy.columns_per_node is not None or policy.is_constrained:
@@ -55,14 +54,16 @@ def _is_binary_in_rounds(rows: RemotePartitions, policy: Policy) -> bool:
     return policy.arithmetic is ReferenceProgram.RPART and not has_surrogates and rows.encoding.is_unweighted
 
 
-def _are_numbers_in_rounds(rows: RemotePartitions, policy: Policy) -> bool:
-    """Memory adds up targets in the order of the rows; so rows that fit are gathered."""
+def _is_remote_regression(rows: RemotePartitions, policy: Policy) -> bool:
+    """Rows that fit in memory are gathered, because in-memory growth adds up targets in row order and would differ in last
+    bits.
+    """
     is_plain = rows.encoding.is_unweighted and not policy.pruning and not policy.stopping.counts_rows
-    return is_plain and not rows.fits_in_memory and _is_binary_in_rounds(rows, policy)
+    return is_plain and not rows.fits_in_memory and _is_remote_binary(rows, policy)
 
 
-def _is_pruned_in_rounds(policy: Policy) -> bool:
-    """Whether nothing is pruned, or at a penalty that is chosen by folds of what is in the rows."""
+def _is_remote_pruning(policy: Policy) -> bool:
+    """Whether nothing is pruned, or only at a penalty chosen by content-based folds."""
     step = policy.cross_validated
     if step is None:
         return not policy.pruning
@@ -70,7 +71,7 @@ def _is_pruned_in_rounds(policy: Policy) -> bool:
 
 
 def grow_remotely(rows: Partitions, policy: Policy, weighing: ClassWeighting) -> Tree:
-    """The tree that a policy grows on rows that stay where they are."""
+    """Grow the tree of a policy on remote rows."""
     step = policy.cross_validated
     if step is not None:
         assert isinstance(rows, RemotePartitions)
@@ -88,8 +89,8 @@ def grow_remotely(rows: Partitions, policy: Policy, weighing: ClassWeighting) ->
         tree = with_complexity(grow_in_rounds(rows, policy, partial(_costs, weighing)))
     else:
         tree = with_complexity(grow_numbers_in_rounds(rows, policy))
-    most = policy.stopping.max_leaves
-    return tree if most is None else prune_to_n_leaves(tree, most)
+    max_leaves = policy.stopping.max_leaves
+    return tree if max_leaves is None else prune_to_n_leaves(tree, max_leaves)
 
 
 def _costs(weighing: ClassWeighting, table: Table) -> ClassCosts:
@@ -98,52 +99,52 @@ def _costs(weighing: ClassWeighting, table: Table) -> ClassCosts:
 
 R = TypeVar("R", Table, NarrowCodedRows)
 
-BYTES_OF_A_KEY = 16  # of a row: its number, its class and its fold
+BYTES_OF_A_KEY = 16  # of a row: its hash, its class and its fold
 
 
 def grow_validated(rows: RemotePartitions, policy: Policy, step: CrossValidated, weighing: ClassWeighting) -> Tree:
-    """The tree at the penalty that cross-validation chooses."""
+    """Tree at the penalty that cross-validation chooses."""
     cp = policy.stopping.cp
     fitted = rows.map_partitions(partial(drop_empty_rows, policy=policy))
     codes = codes_of(fitted)
-    whole = TreeJob(policy, weighing.of, lambda risk: cp * risk)
-    tree = with_complexity(grow_together(fitted, [whole], codes)[0], cp, is_bounded=True)
+    job = TreeJob(policy, weighing.of, lambda risk: cp * risk)
+    tree = with_complexity(grow_together(fitted, [job], codes)[0], cp, is_bounded=True)
     if tree.column[0] < 0:
         return tree
-    steps = _validated(rows, tree, policy, step, codes, weighing)
+    steps = _cross_validate(rows, tree, policy, step, codes, weighing)
     return cost_complexity(tree, float(steps.cp[best_step(steps, step.rule)]))
 
 
-def _validated(
+def _cross_validate(
     rows: RemotePartitions, tree: Tree, policy: Policy, step: CrossValidated, codes: ColumnCodes, weighing: ClassWeighting
 ) -> PruningPath:
-    """The path of a tree with the errors that its penalties make on rows left out: one tree per fold."""
+    """Pruning path of a tree with the cross-validated errors of its penalties: one tree per fold."""
     steps, cp = path(tree, policy.stopping.cp), policy.stopping.cp
     fold = _folds(rows, policy, step)
     size = np.bincount(fold[fold >= 0])
-    whole, root = float(size.sum()), float(tree.risk[0])
+    total_weight, root = float(size.sum()), float(tree.risk[0])
     costs = weighing.of_counts(tree.counts[0], rows.schema.classes)
-    units = root * (whole - size) / whole  # risk that a penalty of 1 stands for in each fold
-    plantings = [
-        TreeJob(policy, lambda _: costs, partial(_least, cp * unit), partial(_inside, fold, out))
+    units = root * (total_weight - size) / total_weight  # risk that corresponds to a penalty of 1 in each fold
+    jobs = [
+        TreeJob(policy, lambda _: costs, partial(_constant_risk, cp * unit), partial(_training_rows, fold, out))
         for out, unit in enumerate(units.tolist())
     ]
-    grown = grow_together(rows, plantings, codes)
+    grown = grow_together(rows, jobs, codes)
     parts = [with_complexity(part, alpha=cp * unit, is_bounded=True) for part, unit in zip(grown, units, strict=True)]
     penalties = [between_steps(steps) * unit for unit in units]
-    lost = rows.map_reduce(partial(HeldOutLoss.of, parts, fold, costs, penalties), rows_per_part=None)
-    return with_errors(steps, lost.total, lost.squares, root, whole)
+    loss = rows.map_reduce(partial(HeldOutLoss.of, parts, fold, costs, penalties), rows_per_part=None)
+    return with_errors(steps, loss.total, loss.squares, root, total_weight)
 
 
 class HeldOutLoss(msgspec.Struct, frozen=True):
-    """What is lost on rows left out at every penalty: sums of weight × loss and of weight × loss²."""
+    """Held-out loss at every penalty: sums of weight × loss and of weight × loss²."""
 
     total: np.ndarray  # [n_penalties]
     squares: np.ndarray  # [n_penalties]
 
     @classmethod
     def of(cls, trees: list[Tree], fold: np.ndarray, costs: ClassCosts, penalties: list[np.ndarray], table: Table) -> Self:
-        """On the rows of a part, each by the tree that has not seen it."""
+        """Loss on the rows of a partition, each predicted by the tree whose training fold excludes it."""
         total = np.zeros((2, len(penalties[0])))
         own = fold[table.first : table.first + len(table)]
         for out, tree in enumerate(trees):
@@ -156,7 +157,7 @@ class HeldOutLoss(msgspec.Struct, frozen=True):
 
 
 def _folds(rows: RemotePartitions, policy: Policy, step: CrossValidated) -> np.ndarray:
-    """int16 [n_rows]: the fold of each row, −1 where CART is not fitted to it."""
+    """Fold of each row, int16 [n_rows]; −1 if CART is not fitted to it."""
     check_memory(rows.n_rows * BYTES_OF_A_KEY * SPACE, rows.source)
     key, label, is_fitted = rows.map_reduce(partial(_keys, policy, step.seed), rows_per_part=None).arrays
     fold = np.full(len(key), -1, np.int16)
@@ -169,10 +170,10 @@ def _keys(policy: Policy, seed: int, table: Table) -> RowArrays:
     return RowArrays.of(table.first, row_keys(table, seed), table.label, has_value(table, policy))
 
 
-def _least(risk: float, _root: float) -> float:
+def _constant_risk(risk: float, _root: float) -> float:
     return risk
 
 
-def _inside(fold: np.ndarray, out: int, rows: R) -> R:
+def _training_rows(fold: np.ndarray, out: int, rows: R) -> R:
     own = fold[rows.first : rows.first + len(rows)]
     return rows.take((own >= 0) & (own != out))

@@ -1,6 +1,8 @@
-"""A tree of two branches by rounds: a level of nodes is one round of counts, until it is less to bring their rows here.
+"""`RemoteGrowth`: growth of a binary tree over remote rows, one map-reduce pass per level.
 
-What growing trees want to know of rows that are elsewhere; the questions of several trees are answered in one round.
+A level of nodes is counted in one pass. Once a node is so small that its rows cost less than further counts, its rows are
+gathered and its subtree is grown in memory. Growths are generators that yield requests (`MapReduceRequest`,
+`GatherRequest`); `answered` runs several of them and serves their requests in common passes.
 """
 
 from __future__ import annotations
@@ -26,19 +28,19 @@ from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Policy, ReferenceProgram
 from baytree.tree.search.sorted import grow_arrays
 
-SMALL = 50_000  # rows of a node that is brought here
+SMALL = 50_000  # rows of a node that is gathered
 
-C = TypeVar("C", NodeCounts, NumberCounts)  # what is counted of a node
+C = TypeVar("C", NodeCounts, NumberCounts)  # counts of a node
 
-AT_ONCE = 1 << 20  # rows that are brought here together
+AT_ONCE = 1 << 20  # rows that are gathered together
 
-MOST_CELLS = 1 << 24  # of counts that are made in one round
+MOST_CELLS = 1 << 24  # of the counts of one pass
 
-BYTES_OF_A_VALUE, BYTES_OF_A_CELL = 8, 32  # the latter of eight parts, each of which sends four
+BYTES_OF_A_VALUE, BYTES_OF_A_CELL = 8, 32  # the latter for eight partitions, each of which sends four bytes
 
 
 class RemoteGrowth(ABC, Generic[C]):
-    """A tree of two branches, while it grows from what is counted of its nodes."""
+    """Binary tree during growth from the counts of its nodes."""
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class RemoteGrowth(ABC, Generic[C]):
         self.is_cart = policy.arithmetic is ReferenceProgram.RPART
 
     def grown(self, counts: C) -> Growing[Tree]:
-        """The tree, of the counts of its root."""
+        """Grow the tree, given the counts of its root."""
         root = self._split(counts, 0)
         small: list[NodeRecord] = []
         level = [(root, counts)]
@@ -68,11 +70,11 @@ class RemoteGrowth(ABC, Generic[C]):
 
     @abstractmethod
     def _count_rows(self, root: NodeRecord) -> Growing[None]:
-        """Tells each node of its rows."""
+        """Set the number of rows of each node."""
 
     def _next_level(self, root: NodeRecord, level: list, small: list[NodeRecord]) -> Growing[list]:
-        """Counts the children that may be split, and splits them; of siblings, the last is what the others leave."""
-        found = []
+        """Count and split the children that may be split; the counts of the last sibling are what the others leave."""
+        counted_nodes = []
         wanted, pairs = [], []
         for parent, counts in level:
             open_children = [child for child in parent.children if not self._is_final(child)]
@@ -82,39 +84,39 @@ class RemoteGrowth(ABC, Generic[C]):
             counted = [min(large, key=lambda child: child.fields["weight"])] if is_whole else large
             pairs.append((large, counted, counts))
             wanted += counted
-        seen = yield from self._counts(root, wanted)
+        node_counts = yield from self._counts(root, wanted)
         for large, counted, counts in pairs:
-            own = {id(child): seen[id(child)] for child in counted}
+            known = {id(child): node_counts[id(child)] for child in counted}
             for child in large:
-                if id(child) not in own:
-                    (other,) = own.values()
-                    own[id(child)] = counts - other
-            found += [(child, own[id(child)]) for child in large]
-        for child, counts in found:
+                if id(child) not in known:
+                    (other,) = known.values()
+                    known[id(child)] = counts - other
+            counted_nodes += [(child, known[id(child)]) for child in large]
+        for child, counts in counted_nodes:
             child.become(self._split(counts, child.depth))
-        return [(child, counts) for child, counts in found if child.children]
+        return [(child, counts) for child, counts in counted_nodes if child.children]
 
     def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> Growing[dict[int, C]]:
-        """The counts of nodes, in as few rounds as their cells allow."""
+        """Counts of nodes, in as few passes as the number of cells allows."""
         if not wanted:
             return {}
-        place = {id(record): k for k, record in enumerate(in_order(root))}
+        index = {id(record): k for k, record in enumerate(in_order(root))}
         step, counting = max(1, self.most_cells // self._cells), self._counting(root)
-        seen = {}
+        result = {}
         for first in range(0, len(wanted), step):
-            some = wanted[first : first + step]
-            nodes = np.array([place[id(record)] for record in some])
+            batch = wanted[first : first + step]
+            nodes = np.array([index[id(record)] for record in batch])
             counts = yield MapReduceRequest(partial(counting, nodes))
-            seen |= {id(record): counts.node(k) for k, record in enumerate(some)}
-        return seen
+            result |= {id(record): counts.node(k) for k, record in enumerate(batch)}
+        return result
 
     @property
     def _cells(self) -> int:
-        """Numbers that are counted of a node."""
+        """Number of cells that are counted per node."""
         return sum(self.codes.sizes) * self._width
 
     def _is_brought(self, node: NodeRecord) -> bool:
-        """Whether a node is finished here: its rows are few, and fewer bytes than the counts of the levels below it."""
+        """Whether a node is gathered: it has few rows, and they take fewer bytes than the counts of the levels below it."""
         depth, weight = self.policy.stopping.max_depth, node.fields["weight"]
         if weight > SMALL or depth is None:
             return weight <= SMALL
@@ -124,31 +126,31 @@ class RemoteGrowth(ABC, Generic[C]):
     @property
     @abstractmethod
     def _width(self) -> int:
-        """Of a cell of the counts."""
+        """Number of values per cell of the counts."""
 
     @abstractmethod
     def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, Any], C]:
-        """How rows are counted at nodes of a tree, given by their places."""
+        """Function that counts rows at nodes of a tree, given by their indices."""
 
     @abstractmethod
     def _split(self, counts: C, depth: int) -> NodeRecord:
-        """A node split once, its children as leaves."""
+        """Split a node once, with its children as leaves."""
 
     def _finish(self, root: NodeRecord, small: list[NodeRecord]) -> Growing[None]:
-        """Brings the rows of small nodes here, and grows what is left to grow."""
+        """Gather the rows of small nodes and grow their subtrees."""
         if not small:
             return
-        tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
-        for some in _batches(small):
-            nodes = np.array([place[id(record)] for record in some])
+        tree, index = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
+        for batch in _batches(small):
+            nodes = np.array([index[id(record)] for record in batch])
             table: Table = yield GatherRequest(partial(_rows_of_nodes, tree, nodes))
-            at = places(tree, nodes, table)
-            for k, record in enumerate(some):
-                own = table.take(at == k)
+            node = places(tree, nodes, table)
+            for k, record in enumerate(batch):
+                own = table.take(node == k)
                 record.become(self._here(own, record.depth))
 
     def _here(self, table: Table, depth: int) -> NodeRecord:
-        """What memory makes of the rows of a small node."""
+        """Subtree of a small node, grown in memory."""
         root = records(self._arrays(table, depth, most=None), depth)
         for record in downwards(root):
             record.is_exact = True
@@ -156,24 +158,24 @@ class RemoteGrowth(ABC, Generic[C]):
 
     def _arrays(self, table: Table, depth: int, most: int | None) -> dict[str, Any]:
         stop = self.policy.stopping
-        left = None if stop.max_depth is None else stop.max_depth - depth
-        limits = [limit for limit in (left, most) if limit is not None]
-        share = self.weight / float(table.weight.sum())
+        levels_left = None if stop.max_depth is None else stop.max_depth - depth
+        limits = [limit for limit in (levels_left, most) if limit is not None]
+        scale = self.weight / float(table.weight.sum())
         stopping = msgspec.structs.replace(
-            stop, max_depth=min(limits) if limits else None, min_gain=stop.min_gain * share, counts_rows=False
+            stop, max_depth=min(limits) if limits else None, min_gain=stop.min_gain * scale, counts_rows=False
         )
         policy = msgspec.structs.replace(self.policy, stopping=stopping)
         return grow_arrays(table, policy, self.costs, self.n_jobs, self.min_risk)
 
     @abstractmethod
     def _is_final(self, node: NodeRecord) -> bool:
-        """Whether a node stays a leaf, whatever its rows are."""
+        """Whether a node stays a leaf, whatever its counts."""
 
     def _adds_up(self, parent: NodeRecord) -> bool:
         return parent.fields["weight"] == sum(child.fields["weight"] for child in parent.children)
 
     def _way(self, root: NodeRecord) -> Tree:
-        """The tree as training rows take it: without surrogates, CART leaves a row where it misses a value."""
+        """Tree as training rows follow it: without surrogates, a row of CART stops at a node whose column it lacks."""
         tree = self._tree(root)
         return msgspec.structs.replace(tree, missing=np.full_like(tree.missing, STOP)) if self.is_cart else tree
 
@@ -199,17 +201,18 @@ def _batches(small: list[NodeRecord]) -> list[list[NodeRecord]]:
 
 T = TypeVar("T")
 
-Inside = Callable[[Any], Any] | None  # which rows of a part, or of what is kept of it, a tree learns from; None takes all
+# selects the rows of a table or of its persisted value that a tree learns from; None takes all
+Inside = Callable[[Any], Any] | None
 
 
 class MapReduceRequest(msgspec.Struct, frozen=True):
-    """What `observe` sees in each part, or in what is kept of it, is to be added up."""
+    """Request to add up `observe` over the partitions, or over their persisted values."""
 
     observe: Callable[[Any], Any]
 
 
 class GatherRequest(msgspec.Struct, frozen=True):
-    """The rows that `choose` takes are to come here."""
+    """Request to gather the rows that `choose` selects."""
 
     choose: Callable[[Table], Table]
 
@@ -218,13 +221,13 @@ Growing = Generator[MapReduceRequest | GatherRequest, Any, T]
 
 
 class RequestResults(msgspec.Struct, frozen=True):
-    """What was seen for each of several questions."""
+    """Results of several requests."""
 
     values: tuple
 
     @classmethod
     def of(cls, questions: Sequence[tuple[Inside, Callable[[Any], Any]]], rows: Any) -> Self:
-        """In these rows."""
+        """Compute the statistics of all requests on one partition."""
         return cls(tuple(observe(_within(inside, rows)) for inside, observe in questions))
 
     def __add__(self, other: Self) -> Self:
@@ -234,22 +237,24 @@ class RequestResults(msgspec.Struct, frozen=True):
 def answered(
     rows: Partitions, growing: Sequence[Growing[T]], inside: Sequence[Inside], kept: PartitionValues[Any] | None = None
 ) -> list[T]:
-    """What each of these ends with; questions go to what is `kept` of the rows, if anything is.
+    """Run growths to their end and return their results; map-reduce requests read `kept`, if given, instead of the rows.
 
-    Rows are brought for one after the other: they must not be here all at once.
+    Rows are gathered for one growth after the other, because those of all would not fit in memory.
     """
-    told = rows if kept is None else kept
+    source = rows if kept is None else kept
     done: dict[int, T] = {}
-    asked = {k: _next(each, None, k, done) for k, each in enumerate(growing)}
+    pending = {k: _next(each, None, k, done) for k, each in enumerate(growing)}
     while len(done) < len(growing):
         for k in range(len(growing)):
-            while isinstance(bring := asked.get(k), GatherRequest):
-                table = rows.gather(partial(_choose_inside, inside[k], bring.choose))
-                asked[k] = _next(growing[k], table, k, done)
-        asks = {k: question for k, question in asked.items() if isinstance(question, MapReduceRequest)}
-        if asks:
-            seen = told.map_reduce(partial(RequestResults.of, [(inside[k], ask.observe) for k, ask in asks.items()])).values
-            asked |= {k: _next(growing[k], value, k, done) for k, value in zip(asks, seen, strict=True)}
+            while isinstance(request := pending.get(k), GatherRequest):
+                table = rows.gather(partial(_choose_inside, inside[k], request.choose))
+                pending[k] = _next(growing[k], table, k, done)
+        requests = {k: request for k, request in pending.items() if isinstance(request, MapReduceRequest)}
+        if requests:
+            values = source.map_reduce(
+                partial(RequestResults.of, [(inside[k], request.observe) for k, request in requests.items()])
+            ).values
+            pending |= {k: _next(growing[k], value, k, done) for k, value in zip(requests, values, strict=True)}
     return [done[k] for k in range(len(growing))]
 
 

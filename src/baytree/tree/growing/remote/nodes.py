@@ -1,4 +1,4 @@
-"""Nodes of a tree that is still growing, linked to their children; and the arrays of a tree, in the order of the core."""
+"""Nodes of a growing tree, linked to their children, and their conversion from and to the flat arrays of the core."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.search.sorted import tree_of_arrays
 
-LARGE = 16_384  # rows of a node that the core grows level by level; smaller ones it grows one after the other
+LARGE = 16_384  # rows of a node that the core grows level by level; smaller subtrees it grows one after the other
 
 _LINKS = ("first", "branches", "start", "levels", "branch_of", "surrogates", "depth")
 
 
 class NodeRecord:
-    """What is known of a node, the groups of levels that it tests, and its children."""
+    """Fields of a node, the groups of levels that it tests, and its children."""
 
     def __init__(self, fields: dict[str, Any], groups: np.ndarray, depth: int):
         self.fields, self.groups, self.depth = fields, groups, depth
         self.children: list[NodeRecord] = []
-        self.is_exact = False  # memory has measured its rows
-        self.branch_of = np.zeros(0, np.int32)  # [n_codes], that of each code of its column; −1 where rows rest
+        self.is_exact = False  # measured on its rows in memory
+        self.branch_of = np.zeros(0, np.int32)  # [n_codes], branch of each code of its column; −1 if rows stop
 
     def become(self, other: NodeRecord) -> None:
-        """Takes the place of another, whose rows are its own."""
+        """Replace this node by another one of the same rows."""
         self.fields, self.groups, self.children, self.is_exact = other.fields, other.groups, other.children, other.is_exact
         self.branch_of = other.branch_of
 
     def with_rows(self, at_rest: dict[int, int]) -> None:
-        """Sets how many rows come to rest in or below each node that memory has not measured."""
+        """Set the number of rows in or below each node that was not measured in memory."""
         for record in reversed(downwards(self)):
             if not record.is_exact:
                 record.fields["rows"] = at_rest[id(record)] + sum(child.fields["rows"] for child in record.children)
 
 
 def records(arrays: dict[str, Any], depth: int) -> NodeRecord:
-    """The root of the core's arrays, with all nodes below it."""
+    """Root of the core's arrays, with all nodes below it."""
     names = [name for name in arrays if name not in _LINKS]
     n = len(arrays["column"])
     nodes = []
@@ -52,11 +52,11 @@ def records(arrays: dict[str, Any], depth: int) -> NodeRecord:
 
 
 def tree_of(root: NodeRecord, costs: ClassCosts, uses_surrogates: bool) -> Tree:
-    """The tree of these nodes."""
+    """Tree of these nodes."""
     nodes = in_order(root)
-    place = {id(node): k for k, node in enumerate(nodes)}
+    index = {id(node): k for k, node in enumerate(nodes)}
     arrays: dict[str, Any] = {name: np.array([node.fields[name] for node in nodes]) for name in root.fields}
-    arrays["first"] = np.array([place[id(node.children[0])] if node.children else 0 for node in nodes], np.int32)
+    arrays["first"] = np.array([index[id(node.children[0])] if node.children else 0 for node in nodes], np.int32)
     arrays["branches"] = np.array([len(node.children) for node in nodes], np.int32)
     arrays["column"] = np.where(arrays["branches"] > 0, arrays["column"], -1).astype(np.int32)
     arrays["rows"] = arrays["rows"].astype(np.int64)
@@ -68,7 +68,7 @@ def tree_of(root: NodeRecord, costs: ClassCosts, uses_surrogates: bool) -> Tree:
 
 
 def in_order(root: NodeRecord) -> list[NodeRecord]:
-    """All nodes in the order in which the core numbers them: levels of large nodes, then all below each small one."""
+    """All nodes in the order of the core: levels of large nodes, then all descendants of each small node."""
     nodes, small = [root], []
     large = [root] if root.fields["rows"] >= LARGE else []
     if not large:
@@ -81,19 +81,19 @@ def in_order(root: NodeRecord) -> list[NodeRecord]:
                 (following if child.fields["rows"] >= LARGE else small).append(child)
         large = following
     for node in small:
-        nodes += _below(node)
+        nodes += _descendants(node)
     return nodes
 
 
-def _below(root: NodeRecord) -> list[NodeRecord]:
-    found, left = [], [root]
-    while left:
-        node = left.pop()
-        found += node.children
-        left += reversed(node.children)
-    return found
+def _descendants(root: NodeRecord) -> list[NodeRecord]:
+    nodes, pending = [], [root]
+    while pending:
+        node = pending.pop()
+        nodes += node.children
+        pending += reversed(node.children)
+    return nodes
 
 
 def downwards(root: NodeRecord) -> list[NodeRecord]:
     """All nodes, each after its parent."""
-    return [root, *_below(root)]
+    return [root, *_descendants(root)]

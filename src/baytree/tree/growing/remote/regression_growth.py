@@ -1,7 +1,7 @@
-"""A regression tree of two branches by rounds: rows and sums of targets by code are all that a split depends on.
+"""Regression trees by map-reduce: a split depends only on the rows and sums of targets by code.
 
-A column of a large node is handed to the sorted search as two weighted rows for each code, about its mean and as far from it
-as the sum of squares of the node asks. The columns are compared here, by the rule of the search.
+Each column of a large node is handed to the sorted search as two weighted rows per code, at equal distances from the
+code's mean that reproduce the node's sum of squares. The best column is then chosen by the rule of the search.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import equal_costs
 from baytree.tree.policy.policy import Policy
 
-_SLACK = 1e-12  # of the squares: closer gains are a tie, as in the core
+_SLACK = 1e-12  # of the sum of squares: closer gains are a tie, as in the core
 
-_NO_GAIN = 1e-10  # CART: beside the largest improvement above, less is rounding
+_NO_GAIN = 1e-10  # CART: relative to the largest improvement so far, less is rounding
 
 
 def grow_numbers_in_rounds(rows: Partitions, policy: Policy, cp: float = 0.0) -> Tree:
-    """The regression tree that a policy grows, not pruned."""
-    return answered(rows, [_grown(rows, policy, codes_of(rows), TargetUnits.of(rows), cp)], [None])[0]
+    """Grow the regression tree of a policy, without pruning."""
+    return answered(rows, [_grow_tree(rows, policy, codes_of(rows), TargetUnits.of(rows), cp)], [None])[0]
 
 
-def _grown(rows: Partitions, policy: Policy, codes: ColumnCodes, units: TargetUnits, cp: float) -> Growing[Tree]:
-    seen: NumberCounts = yield MapReduceRequest(partial(NumberCounts.of, None, np.zeros(1, np.int64), codes, units))
-    _, _, squares = seen.totals.of_node(0, units)
+def _grow_tree(rows: Partitions, policy: Policy, codes: ColumnCodes, units: TargetUnits, cp: float) -> Growing[Tree]:
+    root_counts: NumberCounts = yield MapReduceRequest(partial(NumberCounts.of, None, np.zeros(1, np.int64), codes, units))
+    _, _, squares = root_counts.totals.of_node(0, units)
     growth = NumberGrowth(rows.schema, rows.n_jobs, policy, codes, units, cp * squares * (1 - 1e-9), rows.n_rows)
-    return (yield from growth.grown(seen))
+    return (yield from growth.grown(root_counts))
 
 
 class NumberGrowth(RemoteGrowth[NumberCounts]):
-    """A regression tree, while it grows."""
+    """Regression tree during growth."""
 
     def __init__(
         self,
@@ -61,18 +61,18 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
         return 3
 
     def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, Table], NumberCounts]:
-        return partial(_counted, self._way(root), self.codes, self.units)
+        return partial(_count_nodes, self._way(root), self.codes, self.units)
 
     def _split(self, counts: NumberCounts, depth: int) -> NodeRecord:
-        """A node split once by the best of its columns, the earlier one among equals; its children as leaves."""
+        """Split a node once by its best column, the first among equals, with its children as leaves."""
         n, mean, squares = counts.totals.of_node(0, self.units)
-        best, most = None, 0.0
+        best, largest = None, 0.0
         for j in range(len(self.schema)):
-            offer = self._offer(j, counts.counts[j][:, 0], (n, mean, squares), depth)
-            gain = float(offer.fields["gain"]) if offer.children else 0.0
-            most = max(most, gain)
-            if best is None or (offer.children and self._is_better(gain, best, most, squares)):
-                best = offer
+            candidate = self._offer(j, counts.counts[j][:, 0], (n, mean, squares), depth)
+            gain = float(candidate.fields["gain"]) if candidate.children else 0.0
+            largest = max(largest, gain)
+            if best is None or (candidate.children and self._is_better(gain, best, largest, squares)):
+                best = candidate
         assert best is not None
         return best
 
@@ -82,7 +82,7 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
         return not best.children or gain > float(best.fields["gain"]) + _SLACK * squares
 
     def _offer(self, column: int, cells: np.ndarray, whole: tuple[int, float, float], depth: int) -> NodeRecord:
-        """The node split once by one column."""
+        """The node, split once by one column."""
         table = self._stand_ins(column, cells, *whole)
         root = records(self._arrays(table, depth, most=1), depth)
         if root.children:
@@ -96,33 +96,35 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
         means = self.units.sums(cells[1, code], cells[2, code]) / rows
         within = max(squares - float((rows * (means - mean) ** 2).sum()), 0.0) / n
         label = np.concatenate([means - np.sqrt(within), means + np.sqrt(within)])
-        only = msgspec.structs.replace(self.schema, columns=(self.schema.columns[column],))
+        sub_schema = msgspec.structs.replace(self.schema, columns=(self.schema.columns[column],))
         values = self.codes.values(self.schema.columns[column], column, np.tile(code, 2))
-        return Table(only, (values,), np.tile(rows / 2, 2), label)
+        return Table(sub_schema, (values,), np.tile(rows / 2, 2), label)
 
     def _is_final(self, node: NodeRecord) -> bool:
-        """Squares of children are not known before they are counted, or brought here."""
+        """Sums of squares of children are unknown until they are counted or gathered, so impurity cannot stop growth
+        here.
+        """
         stop = self.policy.stopping
         is_deep = stop.max_depth is not None and node.depth >= stop.max_depth
         return is_deep or node.fields["weight"] < stop.min_split
 
     def _count_rows(self, root: NodeRecord) -> Growing[None]:
-        """Rows, means and squares of all nodes that memory has not seen, from sums without rounding."""
-        at_rest: NodeTotals = yield MapReduceRequest(partial(NodeTotals.at_rest, self._way(root), self.units))
-        own = dict(zip(map(id, in_order(root)), at_rest.cells.T, strict=True))
+        """Set rows, means and sums of squares of all nodes not measured in memory, from exact sums."""
+        totals: NodeTotals = yield MapReduceRequest(partial(NodeTotals.at_rest, self._way(root), self.units))
+        cells_of = dict(zip(map(id, in_order(root)), totals.cells.T, strict=True))
         for record in reversed(downwards(root)):
-            cells = own[id(record)] = own[id(record)] + sum(own[id(child)] for child in record.children)
+            cells = cells_of[id(record)] = cells_of[id(record)] + sum(cells_of[id(child)] for child in record.children)
             n, mean, squares = measured(cells, self.units)
             record.fields["rows"] = n
             if not record.is_exact:
-                figures = {
+                moments = {
                     "weight": float(n),
                     "mean": self.units.centre + mean,
                     "risk": squares,
                     "impurity": squares / max(n, 1),
                 }
-                record.fields |= figures
+                record.fields |= moments
 
 
-def _counted(tree: Tree, codes: ColumnCodes, units: TargetUnits, nodes: np.ndarray, table: Table) -> NumberCounts:
+def _count_nodes(tree: Tree, codes: ColumnCodes, units: TargetUnits, nodes: np.ndarray, table: Table) -> NumberCounts:
     return NumberCounts.of(tree, nodes, codes, units, table)

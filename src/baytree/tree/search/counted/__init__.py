@@ -1,1 +1,1 @@
-"""The counted search: codes, counts by node, column and class, and the splits chosen from them."""
+"""The counted search: multiway and merged splits from counts by node, column code and class, one pass per level."""

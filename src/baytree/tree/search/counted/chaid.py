@@ -1,8 +1,8 @@
-"""CHAID's growth: at every node the column whose merged groups differ most significantly becomes the split (Kass 1980).
+"""CHAID (Kass 1980): at each node the column whose merged groups differ most significantly is split.
 
-All open nodes of a depth are looked at together, by one round of counting; what follows is a function of the counts.
-
-A tree whose branches are groups of levels that do not differ: CHAID's merging under any criterion of several branches.
+All open nodes of a depth are handled together: one map-reduce pass counts them, and the splits are a function of the
+counts. `grow_merged` also merges levels for other multiway criteria, which then select the column instead of the
+adjusted p-value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from baytree.tree.search.counted.groups import MergeRules
 
 
 class ChaidSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a tree: how levels merge, and when a node is split."""
+    """Settings of a tree: how levels merge, and when a node is split."""
 
     rules: MergeRules
     choice: SplitChoice = SplitChoice()
@@ -39,12 +39,12 @@ class ChaidSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_mean(self) -> bool:
-        """Whether the target is a number."""
+        """Whether the target is numeric."""
         return self.rules.test == "mean"
 
 
 class ChaidResult(msgspec.Struct, frozen=True):
-    """A tree, and what every column could have done at every node that was looked at."""
+    """A tree, and the test of every column at every node that was examined."""
 
     tree: Tree
     tried: list[DepthTests]
@@ -52,35 +52,37 @@ class ChaidResult(msgspec.Struct, frozen=True):
 
 
 def grow(rows: Partitions, growth: ChaidSettings) -> ChaidResult:
-    """The tree of these rows."""
+    """Grow the tree of these rows."""
     coding = BinEncoder.of(rows, growth.bins)
     coded = rows.apply(coding.coded, ROWS_PER_PART)
     columns = list(zip(coding.n_codes, coding.is_ordered, strict=True))
-    nodes, fresh, levels = [_Node(0)], [0], []
-    while fresh:
-        counts, opened = _look(coded, nodes, fresh, growth, coding)
+    nodes, new_nodes, levels = [_Node(0)], [0], []
+    while new_nodes:
+        counts, opened = _count_new_nodes(coded, nodes, new_nodes, growth, coding)
         if not opened:
             break
         with threads.limit_threads(rows.n_jobs):
             levels.append(compute_column_tests(counts, opened, columns, growth.rules))
-        fresh = [child for winner in levels[-1].winners(growth.choice) for child in _split(nodes, winner, growth.is_mean)]
+        new_nodes = [
+            child for winner in levels[-1].winners(growth.choice) for child in _split(nodes, winner, growth.is_mean)
+        ]
     return ChaidResult(_tree(nodes, coding, growth.is_mean), levels, coding)
 
 
 class _Node:
-    """A node while the tree grows."""
+    """Node of a growing tree."""
 
     def __init__(self, depth: int, expected: np.ndarray | None = None) -> None:
-        self.depth, self.expected = depth, expected  # the weight of each class, as the split that made the node tells it
-        self.n_rows, self.statistics = 0, np.zeros(0)  # weight per class, or weight, mean and squares about the mean
+        self.depth, self.expected = depth, expected  # class weights, known from the parent's split
+        self.n_rows, self.statistics = 0, np.zeros(0)  # class weights, or weight, mean and squares about the mean
         self.first, self.missing = 0, STOP
         self.trial: ColumnTest | None = None
 
 
-def _look(
+def _count_new_nodes(
     rows: PartitionValues[Table], nodes: list[_Node], fresh: list[int], growth: ChaidSettings, coding: BinEncoder
 ) -> tuple[DepthCounts, dict[int, int]]:
-    """Counts the rows of new nodes, and the columns of those that may be split; the latter by node and place."""
+    """Count the rows of new nodes, and the columns of those that may be split; also return the latter by node and index."""
     level = _level(nodes, fresh, coding, np.array([_may_count(nodes[k], growth) for k in fresh]))
     weight = mean = None
     if growth.is_mean:
@@ -88,14 +90,14 @@ def _look(
         level = msgspec.structs.replace(level, is_open=level.is_open & differ & (weight >= growth.min_split))
     counts = count(rows, level, mean)
     statistics = counts.sums if weight is None or mean is None else np.column_stack([weight, mean, counts.sums])
-    for place, k in enumerate(fresh):
-        nodes[k].n_rows, nodes[k].statistics = int(counts.rows[place]), statistics[place]
-    may_split = (place for place in np.flatnonzero(level.is_open) if _is_mixed(nodes[fresh[place]], growth))
-    return counts, {fresh[place]: int(place) for place in may_split}
+    for index, k in enumerate(fresh):
+        nodes[k].n_rows, nodes[k].statistics = int(counts.rows[index]), statistics[index]
+    may_split = (index for index in np.flatnonzero(level.is_open) if _is_mixed(nodes[fresh[index]], growth))
+    return counts, {fresh[index]: int(index) for index in may_split}
 
 
 def _may_count(node: _Node, growth: ChaidSettings) -> bool:
-    """Whether a node may be split, by what its parent's split tells of it."""
+    """Whether a node may be split, by its class weights in the parent's split."""
     if growth.max_depth is not None and node.depth >= growth.max_depth:
         return False
     expected = node.expected
@@ -103,7 +105,7 @@ def _may_count(node: _Node, growth: ChaidSettings) -> bool:
 
 
 def _is_mixed(node: _Node, growth: ChaidSettings) -> bool:
-    """Whether a node that was counted has rows enough that differ enough."""
+    """Whether a counted node has enough rows and is impure enough."""
     statistics = node.statistics
     if growth.is_mean:
         return growth.min_impurity <= 0 or bool(statistics[2] / statistics[0] > growth.min_impurity)
@@ -114,7 +116,7 @@ def _is_mixed(node: _Node, growth: ChaidSettings) -> bool:
 
 
 def _split(nodes: list[_Node], winner: ColumnTest, is_mean: bool) -> range:
-    """Opens the children of a node."""
+    """Split a node and append its children."""
     node = nodes[winner.node]
     node.trial, node.first = winner, len(nodes)
     sizes = winner.sums[:, 0] if is_mean else winner.sums.sum(axis=1)
@@ -124,18 +126,18 @@ def _split(nodes: list[_Node], winner: ColumnTest, is_mean: bool) -> range:
 
 
 def _level(nodes: list[_Node], fresh: list[int], coding: BinEncoder, is_open: np.ndarray) -> OpenDepth:
-    """What a part of the rows needs to find its new nodes: the tests so far, over codes."""
+    """What a partition needs to find the new nodes: the tests so far, over codes."""
     n_levels = np.array([len(node.trial.group_of) if node.trial else 0 for node in nodes], np.int32)
     n = len(nodes)
     tests = _links(nodes) | _maps([node.trial.group_of for node in nodes if node.trial], n_levels)
     tests |= {"cut": np.zeros(n), "strict": np.zeros(n, bool), "share": np.zeros(n)}
-    place_of = np.full(n, -1, np.int32)
-    place_of[fresh] = np.arange(len(fresh))
-    return OpenDepth(tests, place_of, is_open, coding.n_codes)
+    index_of = np.full(n, -1, np.int32)
+    index_of[fresh] = np.arange(len(fresh))
+    return OpenDepth(tests, index_of, is_open, coding.n_codes)
 
 
 def _tree(nodes: list[_Node], coding: BinEncoder, is_mean: bool) -> Tree:
-    """The nodes as flat arrays: groups of bins become cuts."""
+    """Tree of the nodes; groups of bins become thresholds."""
     n, splits = len(nodes), [(k, node.trial) for k, node in enumerate(nodes) if node.trial]
     cuts = {k: coding.cuts(trial.column, trial.group_of) for k, trial in splits}
     n_levels = np.zeros(n, np.int32)
@@ -171,7 +173,7 @@ def _maps(groups: list[np.ndarray], n_levels: np.ndarray) -> dict[str, Any]:
 
 
 def _cuts(n: int, cuts: dict[int, np.ndarray]) -> dict[str, Any]:
-    """The first cut of each node, infinite where known values are not parted, and the others."""
+    """First threshold of each node, infinite if known values are not separated, and the further ones."""
     first = np.full(n, np.nan)
     for k, each in cuts.items():
         first[k] = each[0] if len(each) else np.inf
@@ -183,36 +185,37 @@ def _cuts(n: int, cuts: dict[int, np.ndarray]) -> dict[str, Any]:
 
 
 def _contents(nodes: list[_Node], is_mean: bool) -> dict[str, Any]:
-    """What the nodes hold: weights, predictions, impurity (Gini's, or the variance) and what splits take from it."""
+    """Weights, predictions, impurity (Gini or variance) and gains of the nodes."""
     statistics = np.array([node.statistics for node in nodes])  # [n_nodes, n_statistics]
     weight = statistics[:, 0].copy() if is_mean else statistics.sum(axis=1)
     counts = np.zeros((len(nodes), 0)) if is_mean else statistics
     value = statistics[:, 1:2].copy() if is_mean else counts / weight[:, None]
     risk = statistics[:, 2].copy() if is_mean else weight - counts.max(axis=1)
     impurity = risk / weight if is_mean else 1.0 - (value**2).sum(axis=1)
-    gain, share = np.zeros(len(nodes)), np.ones(len(nodes))
+    gain, proportion = np.zeros(len(nodes)), np.ones(len(nodes))
     for k, node in enumerate(nodes):
         if node.trial:
             children = slice(node.first, node.first + node.trial.n_groups)
             gain[k] = weight[k] * impurity[k] - weight[children] @ impurity[children]
-            share[children] = weight[children] / weight[k]
+            proportion[children] = weight[children] / weight[k]
     return {
         "weight": weight, "counts": counts, "value": value, "risk": risk, "impurity": impurity,
-        "gain": np.maximum(gain, 0.0), "share": np.minimum(share, 1.0),
+        "gain": np.maximum(gain, 0.0), "share": np.minimum(proportion, 1.0),
         "prediction": np.argmax(value, axis=1).astype(np.int32),
     }  # fmt: skip
 
 
-TESTS = {criterion: suits.test for criterion, suits in SUITS.items() if suits.test}  # by adjusted p
+TESTS = {criterion: suits.test for criterion, suits in SUITS.items() if suits.test}  # by adjusted p-value
 
-GAINS = tuple(criterion for criterion, suits in SUITS.items() if suits.merged and not suits.test)  # merge by Pearson's test
+# levels merge by Pearson's test
+GAINS = tuple(criterion for criterion, suits in SUITS.items() if suits.merged and not suits.test)
 
 
 def grow_merged(rows: Partitions, policy: Policy) -> ChaidResult:
-    """The tree of a policy in which levels, ranks and bins of a numeric column merge while they do not differ.
+    """Grow the tree of a policy in which levels, ordinal codes or bins of a numeric column merge while they do not differ.
 
-    The merged columns then compete by the criterion, or by their p-value, adjusted for the number of ways to merge. With
-    `alpha` a split must be significant, so adjusted. CHAID's own trees know significance only, and no penalties.
+    The merged columns then compete by the criterion, or by their p-value adjusted for the number of ways to merge. With
+    `alpha`, a split must be significant after adjustment. CHAID's own trees have no complexity penalties.
     """
     _refuse(policy)
     stop = policy.stopping
@@ -248,22 +251,23 @@ def _rules(policy: Policy) -> MergeRules:
 
 
 def _with_leaves(merged: ChaidResult, max_leaves: int) -> ChaidResult:
-    """The tree cut back to so many leaves, the trials at the nodes that are left."""
+    """Tree pruned to `max_leaves` leaves, with the tests of the remaining nodes."""
     before = merged.tree
-    tree = prune_to_n_leaves(
-        msgspec.structs.replace(before, rows=np.arange(len(before))), max_leaves
-    )  # to know the nodes again
-    place = {int(k): now for now, k in enumerate(tree.rows)}
-    tried = [msgspec.structs.replace(level, nodes=[place.get(k, -1) for k in level.nodes]) for level in merged.tried]
+    # node ids in place of the rows identify the nodes after pruning
+    tree = prune_to_n_leaves(msgspec.structs.replace(before, rows=np.arange(len(before))), max_leaves)
+    new_id = {int(k): new for new, k in enumerate(tree.rows)}
+    tried = [msgspec.structs.replace(level, nodes=[new_id.get(k, -1) for k in level.nodes]) for level in merged.tried]
     return msgspec.structs.replace(merged, tree=msgspec.structs.replace(tree, rows=before.rows[tree.rows]), tried=tried)
 
 
 def _refuse(policy: Policy) -> None:
     if policy.criterion not in TESTS and policy.criterion not in GAINS:
         known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if SUITS[c].binary and not SUITS[c].numbers)
-        raise ValueError(f"criterion={policy.criterion.value!r} compares two branches; with branching='merge' give {known}")
+        raise ValueError(
+            f"criterion={policy.criterion.value!r} supports binary splits only; with branching='merge' use {known}"
+        )
     if policy.missing not in (Missing.LEARNED, Missing.CATEGORY):
         raise ValueError(
-            f"missing={policy.missing.value!r} does not go with branching='merge', where missing values are a level that "
-            "merges like the others; give 'learned' or 'category'"
+            f"missing={policy.missing.value!r} is not supported with branching='merge', where missing values are a "
+            "level that merges like the others; use 'learned' or 'category'"
         )

@@ -1,6 +1,7 @@
-"""Rows as codes, and the node that each has come to: levels are codes; numbers are coded by their distinct values.
+"""Rows as column codes, with the node of each, for multiway classification trees.
 
-So a cut between two codes is a cut between two rows.
+Levels are codes already; numbers are coded by their rank among the distinct values of all rows, so that thresholds are
+exact.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from baytree.tree.search.counted.counts import CodeSums, DepthCounts
 
 
 class DistinctValueCodes(msgspec.Struct, frozen=True):
-    """What the codes of each column stand for: those of parts add up to the values of all rows."""
+    """Values that the codes of each column stand for; adding those of partitions gives those of all rows."""
 
-    values: list[np.ndarray]  # float64 [n_codes], those of the codes of a column that is cut; empty where it has levels
-    levels: np.ndarray  # int32 [n_columns], 0 where the column is cut
+    values: list[np.ndarray]  # float64 [n_codes], values of a column with thresholds; empty if it has levels
+    levels: np.ndarray  # int32 [n_columns], 0 if the column has thresholds
 
     def __add__(self, other: DistinctValueCodes) -> DistinctValueCodes:
         return DistinctValueCodes(
@@ -30,24 +31,24 @@ class DistinctValueCodes(msgspec.Struct, frozen=True):
 
     @property
     def n_codes(self) -> np.ndarray:
-        """int32 [n_columns]"""
+        """Number of codes of each column, int32 [n_columns]."""
         return np.where(self.levels > 0, self.levels, [len(values) for values in self.values]).astype(np.int32)
 
 
 class RankedRows(msgspec.Struct, frozen=True):
-    """Rows that weigh something, their columns as codes, and the node of each."""
+    """Rows of positive weight as column codes, with the node of each."""
 
-    codes: list[np.ndarray]  # int32 [n_rows], −1 where missing
+    codes: list[np.ndarray]  # int32 [n_rows], −1 if missing
     coding: DistinctValueCodes
     label: np.ndarray  # int32 [n_rows]
-    weight: np.ndarray  # float64 [n_rows]; empty where every weight is 1
+    weight: np.ndarray  # float64 [n_rows]; empty if all are 1
     at: np.ndarray  # int32 [n_rows]
     n_classes: int
     n_threads: int
 
 
 class RowsOfClasses(msgspec.Struct, frozen=True):
-    """The weight of each class, that of all rows, and how many these are."""
+    """Weight of each class, total weight and number of rows."""
 
     weight: np.ndarray  # float64 [n_classes]
     total: float
@@ -55,7 +56,7 @@ class RowsOfClasses(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, rows: RankedRows) -> RowsOfClasses:
-        """Of these rows."""
+        """Class weights of these rows."""
         weight = rows.weight if len(rows.weight) else np.ones(len(rows.label))
         return cls(np.bincount(rows.label, weight, rows.n_classes), float(weight.sum()), len(rows.label))
 
@@ -64,14 +65,14 @@ class RowsOfClasses(msgspec.Struct, frozen=True):
 
 
 def coded_rows(rows: Partitions, n_threads: int) -> tuple[PartitionValues[RankedRows], DistinctValueCodes]:
-    """The rows at the root, and what their codes stand for: a number's is its rank among the distinct ones of all rows."""
+    """Coded rows at the root, and the values of the codes: the distinct values of all rows."""
     ranked = rows.apply(partial(_ranked, n_threads))
     coding = ranked.map_reduce(lambda own: own.coding)
     return ranked.apply(partial(_recoded, coding)), coding
 
 
 def count_classes(n_codes: np.ndarray, is_open: np.ndarray, place_of: np.ndarray, rows: RankedRows) -> DepthCounts:
-    """What rows tell of the nodes in these places; `is_open` [n_nodes, n_columns] are the columns to be counted."""
+    """Counts of the nodes selected by `place_of`; `is_open` [n_nodes, n_columns] are the columns to be counted."""
     counts, sums, cells = _core.count_classes(
         rows.codes, n_codes, place_of[rows.at], rows.label, rows.weight, rows.n_classes, is_open, rows.n_threads
     )
@@ -81,37 +82,37 @@ def count_classes(n_codes: np.ndarray, is_open: np.ndarray, place_of: np.ndarray
 def stepped_down(
     column: np.ndarray, rank: np.ndarray, first: np.ndarray, missing: np.ndarray, rows: RankedRows
 ) -> RankedRows:
-    """The rows, those at a node with a column one step further down."""
+    """Move the rows at nodes with a column to the child that they follow."""
     return msgspec.structs.replace(rows, at=_core.step_down(rows.codes, rows.at, column, rank, first, missing))
 
 
 def _ranked(n_threads: int, table: Table) -> RankedRows:
-    """Numbers by rank among the distinct ones of this part; ranks are their own values."""
+    """Code numbers by rank among the distinct values of this partition; ordinal codes stand for themselves."""
     table = table if table.weight.all() else table.take(table.weight > 0)
     kinds = [column.kind for column in table.schema]
     numbers = [np.ascontiguousarray(v, float) for v, kind in zip(table.values, kinds, strict=True) if kind is Kind.NUMERIC]
     ranks = iter(_core.rank_values(numbers, n_threads))
-    each = [next(ranks) if kind is Kind.NUMERIC else _of_levels(table, j) for j, kind in enumerate(kinds)]
+    coded = [next(ranks) if kind is Kind.NUMERIC else _level_codes(table, j) for j, kind in enumerate(kinds)]
     levels = [max(len(c.levels), 1) if c.kind is Kind.NOMINAL else 0 for c in table.schema]
-    coding = DistinctValueCodes([values for _, values in each], np.array(levels, np.int32))
+    coding = DistinctValueCodes([values for _, values in coded], np.array(levels, np.int32))
     weight = np.zeros(0) if table.is_unweighted else np.ascontiguousarray(table.weight, float)
     label, at = np.ascontiguousarray(table.label, np.int32), np.zeros(len(table), np.int32)
-    return RankedRows([codes for codes, _ in each], coding, label, weight, at, table.n_classes, n_threads)
+    return RankedRows([codes for codes, _ in coded], coding, label, weight, at, table.n_classes, n_threads)
 
 
-def _of_levels(table: Table, j: int) -> tuple[np.ndarray, np.ndarray]:
+def _level_codes(table: Table, j: int) -> tuple[np.ndarray, np.ndarray]:
     column = table.schema.columns[j]
     n_cut = len(column.levels) if column.kind is Kind.ORDINAL else 0
     return np.ascontiguousarray(table.values[j], np.int32), np.arange(n_cut, dtype=float)
 
 
 def _recoded(coding: DistinctValueCodes, rows: RankedRows) -> RankedRows:
-    """The rows by the codes of all parts."""
+    """Recode rows from the codes of their partition to those of all rows."""
     each = zip(rows.codes, rows.coding.values, coding.values, strict=True)
-    return msgspec.structs.replace(rows, codes=[_in_all(*column) for column in each], coding=coding)
+    return msgspec.structs.replace(rows, codes=[_merge_codes(*column) for column in each], coding=coding)
 
 
-def _in_all(codes: np.ndarray, own: np.ndarray, every: np.ndarray) -> np.ndarray:
+def _merge_codes(codes: np.ndarray, own: np.ndarray, every: np.ndarray) -> np.ndarray:
     if len(own) == len(every):
         return codes
     return np.append(np.searchsorted(every, own), -1).astype(np.int32)[codes]  # code −1 reads the last entry

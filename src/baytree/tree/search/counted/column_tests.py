@@ -1,6 +1,7 @@
-"""What all columns could do at all open nodes of a level, from their counts alone, and which of them wins at each node.
+"""Tests of all columns at all open nodes of a level, from their counts, and the winner at each node.
 
-What a column could do at a node: groups of its codes, and how significant they are.
+Merging groups the codes of each column; Bonferroni's multiplier adjusts its p-value (Kass 1980); `SplitChoice` selects
+the column by adjusted p-value or by a criterion.
 """
 
 from __future__ import annotations
@@ -24,36 +25,36 @@ from baytree.tree.search.counted.significance_tests import log_multiplier
 
 
 class SplitChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """How the winner among the columns of a node is found."""
+    """How the best column of a node is selected."""
 
-    alpha_split: float = 0.05  # a split's adjusted p must not be above
-    criterion: Criterion | None = None  # what the groups of a column are worth; None judges by the adjusted p
+    alpha_split: float = 0.05  # maximum adjusted p-value of a split
+    criterion: Criterion | None = None  # criterion by which columns compete; None: by adjusted p-value
     min_gain: float = 0.0  # of the criterion, in units of weight
 
 
 class DepthTests(msgspec.Struct, frozen=True):
-    """What became of every column at the open nodes of a level.
+    """Merged groups and p-values of every column at the open nodes of a level.
 
-    A trial is made when it is asked for: of a node's columns one wins.
+    `ColumnTest` objects are built on demand, since only one column per node wins.
     """
 
-    nodes: list[int]  # −1 where the node is no longer in the tree
+    nodes: list[int]  # −1 if the node is no longer in the tree
     columns: list[CountedColumn]
     where: CellIndex
     judged: MergedColumns
     log_multiplier: np.ndarray  # float64 [n_nodes, n_columns]
-    log_adjusted: np.ndarray  # float64 [n_nodes, n_columns], not cut at p = 1
+    log_adjusted: np.ndarray  # float64 [n_nodes, n_columns], not truncated at p = 1
 
     def trial(self, at: int, column: int) -> ColumnTest:
-        """Of a node, by its place among them, and a column."""
-        each, (first, last, _) = self.columns[column], self.where.cells(at, column)
+        """Test of a column at a node, given by its index among `nodes`."""
+        counted, (first, last, _) = self.columns[column], self.where.cells(at, column)
         return ColumnTest(
             node=self.nodes[at],
             column=column,
-            n_codes=each.n_codes,
-            is_ordered=each.is_ordered,
-            present=each.cells.key[first:last] % (each.n_codes + 1) - 1,
-            seen=each.cells.sums[first:last],
+            n_codes=counted.n_codes,
+            is_ordered=counted.is_ordered,
+            present=counted.cells.key[first:last] % (counted.n_codes + 1) - 1,
+            seen=counted.cells.sums[first:last],
             group=self.judged.group[column][first:last],
             n_groups=int(self.judged.n_groups[at, column]),
             log_p=max(float(self.judged.log_p[at, column]), LEAST_LOG),
@@ -62,33 +63,33 @@ class DepthTests(msgspec.Struct, frozen=True):
         )
 
     def trials(self) -> Iterator[ColumnTest]:
-        """All of them, node by node."""
+        """Yield all tests, node by node."""
         for at, node in enumerate(self.nodes):
             if node >= 0:
                 yield from (self.trial(at, column) for column in range(len(self.columns)))
 
     def winners(self, choice: SplitChoice) -> Iterator[ColumnTest]:
-        """The best trial at each node, where one is good enough; the first column of several."""
+        """Yield the best test of each node, if it is good enough; ties go to the first column."""
         threshold = log(choice.alpha_split) if choice.alpha_split > 0 else -inf
         is_useful = (self.judged.n_groups > 1) & ((self.judged.log_p < 0) | (choice.alpha_split <= 1))
         if choice.criterion is not None:
             is_useful = self._most_useful(is_useful, choice.criterion, choice.min_gain)
         adjusted = np.where(is_useful, self.log_adjusted, inf)
-        least = adjusted.min(axis=1, initial=inf)
-        won = np.flatnonzero(is_useful.any(axis=1) & (least <= threshold))
-        best = least[won, None]
-        column = np.argmax(is_useful[won] & (adjusted[won] <= best + TIE * np.abs(best)), axis=1)
-        return map(self.trial, won.tolist(), column.tolist())
+        smallest = adjusted.min(axis=1, initial=inf)
+        has_winner = np.flatnonzero(is_useful.any(axis=1) & (smallest <= threshold))
+        best = smallest[has_winner, None]
+        column = np.argmax(is_useful[has_winner] & (adjusted[has_winner] <= best + TIE * np.abs(best)), axis=1)
+        return map(self.trial, has_winner.tolist(), column.tolist())
 
     def _most_useful(self, is_useful: np.ndarray, criterion: Criterion, min_gain: float) -> np.ndarray:
-        """At each node the trial that gains most of a criterion, the first of equals; none where all gain too little."""
+        """Mark the test of largest gain at each node, the first of equals; none if all gains are too small."""
         most_useful = np.zeros_like(is_useful)
         for at in range(len(self.nodes)):
             tried = [self.trial(at, column) for column in np.flatnonzero(is_useful[at]).tolist()]
-            worth = [gain_of(trial.sums, criterion) for trial in tried]
-            most = max(worth, default=0.0)
-            if most > max(min_gain, 1e-12 * float(tried[0].sums.sum() if tried else 0.0)):
-                best = next(trial for trial, gain in zip(tried, worth, strict=True) if gain >= most * (1 - TIE))
+            gains = [gain_of(trial.sums, criterion) for trial in tried]
+            largest = max(gains, default=0.0)
+            if largest > max(min_gain, 1e-12 * float(tried[0].sums.sum() if tried else 0.0)):
+                best = next(trial for trial, gain in zip(tried, gains, strict=True) if gain >= largest * (1 - TIE))
                 most_useful[at, best.column] = True
         return most_useful
 
@@ -96,18 +97,18 @@ class DepthTests(msgspec.Struct, frozen=True):
 def compute_column_tests(
     counts: DepthCounts, opened: dict[int, int], columns: list[tuple[int, bool]], rules: MergeRules
 ) -> DepthTests:
-    """What columns (their number of codes, and whether they are ordered) can do at nodes (their places in the counts)."""
+    """Tests of columns (number of codes, is ordered) at open nodes (node id to index in the counts)."""
     is_mean = rules.test == "mean"
-    each = [CountedColumn.of(cells, *column, is_mean) for cells, column in zip(counts.cells, columns, strict=True)]
-    where = CellIndex.of(each, np.array(list(opened.values()), np.int64))
-    judged = merge_all_columns(each, where, rules)
-    multiplier = _multipliers(each, where, judged.n_groups, rules.exhaustive)
-    adjusted = np.maximum(np.where(judged.log_p < 0, judged.log_p + multiplier, 0.0), LEAST_LOG)
-    return DepthTests(list(opened), each, where, judged, multiplier, adjusted)
+    counted = [CountedColumn.of(cells, *column, is_mean) for cells, column in zip(counts.cells, columns, strict=True)]
+    where = CellIndex.of(counted, np.array(list(opened.values()), np.int64))
+    merged = merge_all_columns(counted, where, rules)
+    multiplier = _multipliers(counted, where, merged.n_groups, rules.exhaustive)
+    adjusted = np.maximum(np.where(merged.log_p < 0, merged.log_p + multiplier, 0.0), LEAST_LOG)
+    return DepthTests(list(opened), counted, where, merged, multiplier, adjusted)
 
 
 def _multipliers(columns: list[CountedColumn], where: CellIndex, n_groups: np.ndarray, exhaustive: bool | str) -> np.ndarray:
-    """log of Bonferroni's factor of each node and column."""
+    """Log of Bonferroni's multiplier of each node and column."""
     is_ordered = np.broadcast_to([column.is_ordered for column in columns], n_groups.shape)
     each = (where.last - where.first, n_groups, is_ordered, where.has_missing & is_ordered)
     pairs = zip(*(array.ravel().tolist() for array in each), strict=True)
@@ -115,43 +116,43 @@ def _multipliers(columns: list[CountedColumn], where: CellIndex, n_groups: np.nd
 
 
 class ColumnTest(msgspec.Struct, frozen=True, dict=True):
-    """What became of a column at a node: its groups of codes and how significant they are, in natural logarithms."""
+    """Test of a column at a node: its groups of codes and their significance, in natural logarithms."""
 
     node: int
     column: int
     n_codes: int
     is_ordered: bool
-    present: np.ndarray  # the codes that occur, −1 first where values are missing
-    seen: np.ndarray  # float64 [n_present, n_sums], what each of them holds
+    present: np.ndarray  # codes that occur, with −1 first if values are missing
+    seen: np.ndarray  # float64 [n_present, n_sums], sums of each
     group: np.ndarray  # int32 [n_present]
     n_groups: int
     log_p: float
-    log_multiplier: float  # Bonferroni's
-    log_adjusted: float  # not cut at p = 1
+    log_multiplier: float  # Bonferroni's multiplier
+    log_adjusted: float  # not truncated at p = 1
 
     @property
     def floating(self) -> int:
-        """The group of missing values, −1 where the node has none."""
+        """Group of missing values, −1 if the node has none."""
         return int(self.group[0]) if len(self.present) and self.present[0] < 0 else -1
 
     @cached_property
     def group_of(self) -> np.ndarray:
-        """The group of every code: int32 [n_codes]."""
+        """Group of each code, int32 [n_codes]."""
         is_known = self.present >= 0
-        known, group_of = self.present[is_known], np.full(self.n_codes, -1, np.int32)
-        group_of[known] = self.group[is_known]
-        return _with_absent(group_of, known, self.is_ordered)
+        present, group_of = self.present[is_known], np.full(self.n_codes, -1, np.int32)
+        group_of[present] = self.group[is_known]
+        return _with_absent(group_of, present, self.is_ordered)
 
     @property
     def sums(self) -> np.ndarray:
-        """What each group holds: float64 [n_groups, n_sums]."""
+        """Sums of each group, float64 [n_groups, n_sums]."""
         sums = np.zeros((self.n_groups, self.seen.shape[1]))
         np.add.at(sums, self.group, self.seen)
         return sums
 
 
 def describe_column_test(trial: ColumnTest, coding: BinEncoder) -> dict[str, Any]:
-    """A trial in the words of the table: its groups, p, Bonferroni's multiplier and the adjusted p."""
+    """Dict of a test in terms of the table: groups, p-value, Bonferroni multiplier and adjusted p-value."""
     return {
         "node": trial.node,
         "column": coding.schema.columns[trial.column].name,
@@ -162,7 +163,7 @@ def describe_column_test(trial: ColumnTest, coding: BinEncoder) -> dict[str, Any
 
 
 def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> np.ndarray:
-    """Levels without rows differ from nothing: they join the level before them, or, without order, the first group."""
+    """Assign levels without rows, which differ from no other: to the group before them or, if unordered, to the first."""
     if len(known) in (0, len(group_of)):
         return group_of
     if not is_ordered:

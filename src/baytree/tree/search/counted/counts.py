@@ -1,9 +1,7 @@
-"""Counts of a level of a tree: what each new node holds, and what each code of each column holds at the nodes to be split.
+"""Counts of a level of a tree: sums of each new node, and of each code of each column at the nodes that may be split.
 
-`DepthCounts` is a statistic: those of parts add up to that of the whole, so one round over the rows tells all that a level
-needs. A row finds its node by the tests so far, so no part of the table remembers anything from round to round.
-
-Numbers as codes: the edges that part a numeric column into bins of similar weight, and a number's code among them.
+`DepthCounts` is additive over partitions, so one map-reduce pass per level suffices. Rows are routed by the tests so
+far, so no partition keeps state between passes. `BinEncoder` codes numeric columns by quantile bins.
 """
 
 from __future__ import annotations
@@ -39,11 +37,11 @@ class CodeSums(msgspec.Struct, frozen=True):
 
 
 class DepthCounts(msgspec.Struct, frozen=True):
-    """What rows tell about the nodes of a level, by the place of the node among them."""
+    """Statistics of the nodes of a level, by index within the level."""
 
     rows: np.ndarray  # int64 [n_nodes], unweighted
     sums: np.ndarray  # float64 [n_nodes, n_sums], weight per class, or Σ w y² about the node's centre
-    cells: tuple[CodeSums, ...]  # [n_columns], of the nodes that are to be split
+    cells: tuple[CodeSums, ...]  # [n_columns], of the nodes that may be split
 
     def __add__(self, other: DepthCounts) -> DepthCounts:
         cells = (mine + others for mine, others in zip(self.cells, other.cells, strict=True))
@@ -55,10 +53,10 @@ class DepthCounts(msgspec.Struct, frozen=True):
 
 
 class Centres(msgspec.Struct, frozen=True):
-    """The weight and the sum of numbers at each node of a level, and whether they are all the same."""
+    """Weight and sum of the targets at each node of a level, and their range."""
 
     weight: np.ndarray  # float64 [n_nodes]
-    sum: np.ndarray  # float64 [n_nodes], about the centre so far
+    sum: np.ndarray  # float64 [n_nodes], about the current centre
     low: np.ndarray  # float64 [n_nodes]
     high: np.ndarray  # float64 [n_nodes]
 
@@ -68,24 +66,24 @@ class Centres(msgspec.Struct, frozen=True):
 
 
 class OpenDepth(msgspec.Struct, frozen=True):
-    """The nodes of a level, as a part of the rows needs to know them."""
+    """Nodes of a level, with what a partition needs to find their rows."""
 
-    tests: dict[str, np.ndarray]  # the tests so far, over codes, as the router reads them
-    place_of: np.ndarray  # int32 [n_nodes of the tree], the place of a node in its level, −1 elsewhere
-    is_open: np.ndarray  # bool [n_nodes of the level], the nodes whose columns are counted
+    tests: dict[str, np.ndarray]  # tests so far, over codes, as the router reads them
+    place_of: np.ndarray  # int32 [n_nodes of the tree], index of a node within the level, −1 for others
+    is_open: np.ndarray  # bool [n_nodes of the level], nodes whose columns are counted
     n_codes: Sequence[int]
 
     def places(self, table: Table) -> np.ndarray:
-        """int32 [n_rows]: the place of each row's node, −1 where that is of no interest."""
+        """Index of each row's node within the level, int32 [n_rows]; −1 for other nodes."""
         if len(self.place_of) == 1:
             return np.zeros(len(table), np.int32)
         return self.place_of[_router(self.tests).leaves(list(table.values), np.array(self.n_codes, np.int32), len(table), 1)]
 
 
 def centres(rows: PartitionValues[Table], level: OpenDepth) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The weight and mean of each node's numbers, and whether they differ: three arrays [n_nodes].
+    """Weight and mean of each node's targets, and whether they vary: three arrays [n_nodes].
 
-    A second round takes away what the first one rounded.
+    A second pass about the first mean removes its rounding error.
     """
     first = rows.map_reduce(partial(_centres, level, np.zeros(len(level.is_open))))
     mean = first.sum / first.weight
@@ -94,33 +92,33 @@ def centres(rows: PartitionValues[Table], level: OpenDepth) -> tuple[np.ndarray,
 
 
 def count(rows: PartitionValues[Table], level: OpenDepth, centre: np.ndarray | None) -> DepthCounts:
-    """One round: the counts of a level; of numbers, about these centres [n_nodes]."""
+    """Count a level in one pass; sums of numeric targets are taken about these centres [n_nodes]."""
     return rows.map_reduce(partial(_count, level, centre))
 
 
 def _centres(level: OpenDepth, centre: np.ndarray, table: Table) -> Centres:
-    """Sums over the rows of each node, side by side."""
-    place = level.places(table)
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(len(centre) + 1))
-    found = [_centre(table, order[ends[k] : ends[k + 1]], centre[k]) for k in range(len(centre))]
-    return Centres(*np.array(found).reshape(-1, 4).T.copy())
+    """Sums over the rows of each node."""
+    index = level.places(table)
+    order = np.argsort(index, kind="stable")
+    ends = np.searchsorted(index[order], np.arange(len(centre) + 1))
+    sums = [_centre(table, order[ends[k] : ends[k + 1]], centre[k]) for k in range(len(centre))]
+    return Centres(*np.array(sums).reshape(-1, 4).T.copy())
 
 
 def _centre(table: Table, rows: np.ndarray, centre: float) -> tuple[float, float, float, float]:
     if not len(rows):
         return 0.0, 0.0, np.inf, -np.inf
     weight, label = table.weight[rows], table.label[rows]
-    about = label - centre if centre else label
-    return float(weight.sum()), float(weight @ about), float(label.min()), float(label.max())
+    centred = label - centre if centre else label
+    return float(weight.sum()), float(weight @ centred), float(label.min()), float(label.max())
 
 
 def _count(level: OpenDepth, centre: np.ndarray | None, table: Table) -> DepthCounts:
-    place = level.places(table)
+    index = level.places(table)
     if centre is None:
-        return _count_classes(level, table, place)
-    rows = np.bincount(place[place >= 0], minlength=len(level.is_open))
-    return DepthCounts(rows, _squares(table, place, centre), _cells(level, table, place, centre))
+        return _count_classes(level, table, index)
+    rows = np.bincount(index[index >= 0], minlength=len(level.is_open))
+    return DepthCounts(rows, _squares(table, index, centre), _cells(level, table, index, centre))
 
 
 def _count_classes(level: OpenDepth, table: Table, place: np.ndarray) -> DepthCounts:
@@ -132,12 +130,12 @@ def _count_classes(level: OpenDepth, table: Table, place: np.ndarray) -> DepthCo
         np.zeros(0) if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
         table.n_classes,
         np.repeat(level.is_open[:, None], len(table.values), axis=1),
-        threads.free() if len(table) * len(table.values) >= _WORTH_A_THREAD else 1,
+        threads.free() if len(table) * len(table.values) >= _MIN_PARALLEL_VALUES else 1,
     )
     return DepthCounts(rows, sums, tuple(CodeSums(key, weights) for key, weights in cells))
 
 
-_WORTH_A_THREAD = 1 << 16  # values
+_MIN_PARALLEL_VALUES = 1 << 16  # values; below this one thread is faster
 
 
 def _squares(table: Table, place: np.ndarray, centre: np.ndarray) -> np.ndarray:
@@ -160,7 +158,7 @@ def _cells(level: OpenDepth, table: Table, place: np.ndarray, centre: np.ndarray
 
 
 def _column_cells(key: np.ndarray, n_keys: int, moments: list[np.ndarray]) -> CodeSums:
-    """The sums of each key; few keys are counted in place, many are first made dense."""
+    """Sums by key; few keys are counted directly, many are first compressed."""
     if n_keys > len(key):
         present, key = np.unique(key, return_inverse=True)
         return CodeSums(present, _sums(moments, key, len(present)))
@@ -170,7 +168,8 @@ def _column_cells(key: np.ndarray, n_keys: int, moments: list[np.ndarray]) -> Co
 
 
 def _sums(moments: list[np.ndarray], key: np.ndarray, n: int) -> np.ndarray:
-    return np.stack([np.bincount(key, each, n) for each in moments], axis=1).astype(np.float64)  # of no key they are whole
+    # without rows bincount returns integers
+    return np.stack([np.bincount(key, each, n) for each in moments], axis=1).astype(np.float64)
 
 
 def _joined(left: CodeSums, right: CodeSums, added: np.ndarray) -> CodeSums:
@@ -187,42 +186,44 @@ def _router(tests: dict[str, np.ndarray]) -> _core.Router:
 
 
 class BinEncoder(msgspec.Struct, frozen=True, dict=True):
-    """How each column becomes codes: bin k of a numeric one holds edge[k − 1] < x ≤ edge[k]; levels are codes already."""
+    """Codes of each column: bin k of a numeric column holds edge[k − 1] < x ≤ edge[k]; other columns have codes already."""
 
     schema: Schema
-    edges: tuple[np.ndarray | None, ...]  # [n_columns], None where the column has levels
+    edges: tuple[np.ndarray | None, ...]  # [n_columns], None if the column has levels
 
     @classmethod
     def of(cls, rows: Partitions, n_bins: int) -> BinEncoder:
-        """Edges at the quantiles of the training rows."""
-        numbers = [j for j, column in enumerate(rows.schema) if column.kind is Kind.NUMERIC]
-        edges = dict(zip(numbers, quantile_edges(rows, numbers, n_bins), strict=True))
+        """Encoder with edges at the quantiles of the training rows."""
+        numeric = [j for j, column in enumerate(rows.schema) if column.kind is Kind.NUMERIC]
+        edges = dict(zip(numeric, quantile_edges(rows, numeric, n_bins), strict=True))
         return cls(rows.schema, tuple(edges.get(j) for j in range(len(rows.schema))))
 
     @cached_property
     def n_codes(self) -> list[int]:
-        """The number of codes of each column."""
+        """Number of codes of each column."""
         each = zip(self.schema, self.edges, strict=True)
         return [len(column.levels) if edges is None else len(edges) + 1 for column, edges in each]
 
     @cached_property
     def is_ordered(self) -> list[bool]:
-        """The columns in which only neighbours are alike."""
+        """Whether only adjacent codes of each column may merge."""
         return [column.kind is not Kind.NOMINAL for column in self.schema]
 
     def coded(self, table: Table) -> Table:
-        """The table with every column as int32 codes, −1 where missing."""
+        """Table with every column as int32 codes, −1 if missing."""
         each = zip(table.values, self.edges, strict=True)
         codes = tuple(values if edges is None else bin_codes(values, edges) for values, edges in each)
         return msgspec.structs.replace(table, values=codes)
 
     def cuts(self, column: int, group_of: np.ndarray) -> np.ndarray | None:
-        """The edges between the groups of a numeric column's bins, each the last number of its group; None of levels."""
+        """Edges between the groups of a numeric column's bins, each the maximum of its group; None if the column has
+        levels.
+        """
         edges = self.edges[column]
         return None if edges is None else edges[np.flatnonzero(np.diff(group_of))]
 
     def groups(self, column: int, group_of: np.ndarray, n_groups: int) -> list[list[Any]]:
-        """The level names of each group of codes; of numbers, its interval in words."""
+        """Level names of each group of codes; for numeric columns, the text of its interval."""
         from baytree.tree.inspection.node_records import intervals
 
         described, cuts = self.schema.columns[column], self.cuts(column, group_of)

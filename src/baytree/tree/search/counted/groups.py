@@ -1,8 +1,6 @@
-"""A column's levels at a node before merging and after it, and the rules in between.
+"""Levels of a column at a node while CHAID merges them: candidates, groups, re-splitting, and the result.
 
-The groups of a column's levels while they merge, and part again.
-
-Very many levels in fewer runs, and groups in the order of their levels.
+Also the reduction of very many levels to runs of similar outcome, and the ordering of levels by outcome.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import numpy as np
 
 
 class MergeRules(msgspec.Struct, frozen=True, kw_only=True):
-    """When levels merge and groups part again."""
+    """When levels merge and when groups are split again."""
 
     test: str = "pearson"
     alpha_merge: float = 0.05
@@ -27,32 +25,33 @@ class MergeRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LevelCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A column's levels at a node, before merging."""
+    """Levels of a column at a node, before merging."""
 
     statistics: np.ndarray  # [n_levels, n_statistics] of the levels that occur, in order
     weight: np.ndarray  # [n_levels]
-    is_ordered: bool  # only neighbours may merge
-    floating: np.ndarray | None = None  # [n_statistics] of the rows without a value, where these join any group
+    is_ordered: bool  # only adjacent levels may merge
+    # [n_statistics] of the rows with a missing value, if these may join any group ("floating")
+    floating: np.ndarray | None = None
     floating_weight: float = 0.0
-    is_mean: bool = False  # the statistics are weight, Σ y, Σ y² and not weights per class
+    is_mean: bool = False  # the statistics are weight, Σ y, Σ y² instead of class weights
 
 
 class Grouping(msgspec.Struct, frozen=True, kw_only=True):
-    """A column's levels after merging, and how significant they are."""
+    """Levels of a column after merging, and their significance."""
 
     group_of: np.ndarray  # int32 [n_levels]; groups in the order of their first levels
-    floating: int  # the group of the rows without a value, −1 where there are none
+    floating: int  # group of the missing values, −1 if there are none
     n_groups: int
     log_p: float
 
 
 def least_size(weight: float, rules: MergeRules) -> float:
-    """The weight below which a group must merge: a share of the node's, or `min_leaf` if that is less."""
+    """Weight below which a group must be merged: a proportion of the node's weight, or `min_leaf` if that is less."""
     return min(np.ceil(rules.min_prob * weight * (1 - 1e-12)), rules.min_leaf)
 
 
 def totals(candidate: LevelCandidate, group_of: np.ndarray, floating: int) -> np.ndarray:
-    """What each group holds, the rows without a value in theirs unless that is −1: [n_groups, n_statistics]."""
+    """Statistics of each group, [n_groups, n_statistics]; missing values count in group `floating` unless that is −1."""
     n_groups = int(max(group_of.max(initial=-1), floating)) + 1
     totals = np.zeros((n_groups, candidate.statistics.shape[1]))
     np.add.at(totals, group_of, candidate.statistics)
@@ -63,11 +62,13 @@ def totals(candidate: LevelCandidate, group_of: np.ndarray, floating: int) -> np
 
 TIE = 1e-11  # log p closer than this, relatively, are equal
 
-TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, and ordered cuts beyond
+TRIED_PARTS = 10  # re-splitting tries every bipartition of up to so many levels, beyond that only ordered ones
 
 
 class Groups:
-    """The groups as they merge. A group lives in the place of its first level; −inf marks pairs that cannot merge."""
+    """Groups of levels during merging. A group is stored at the index of its first level; −inf marks pairs that cannot
+    merge.
+    """
 
     def __init__(self, statistics: np.ndarray, weight: np.ndarray, is_ordered: bool) -> None:
         self.statistics, self.weight = statistics.copy(), weight.copy()
@@ -80,24 +81,28 @@ class Groups:
         return int(np.count_nonzero(self.alive))
 
     def partners(self, k: int) -> np.ndarray:
-        """The groups that may merge with group k."""
+        """Groups that may merge with group k."""
         others = np.flatnonzero(self.alive)
-        at = int(np.searchsorted(others, k))
-        return others[[i for i in (at - 1, at + 1) if 0 <= i < len(others)]] if self.is_ordered else np.delete(others, at)
+        position = int(np.searchsorted(others, k))
+        return (
+            others[[i for i in (position - 1, position + 1) if 0 <= i < len(others)]]
+            if self.is_ordered
+            else np.delete(others, position)
+        )
 
     def measure(self, left: np.ndarray, right: np.ndarray) -> Generator[np.ndarray, np.ndarray, None]:
-        """Tests these pairs."""
+        """Test these pairs of groups."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         if len(low):
             self.log_p[low, high] = yield np.stack([self.statistics[low], self.statistics[high]], axis=1)
 
     def closest(self) -> tuple[int, int]:
-        """The pair that differs least, the first of several; what rounding can feign is no difference."""
-        most = self.log_p.max()
-        return divmod(int(np.argmax(self.log_p >= most + TIE * most)), len(self.alive))
+        """The pair that differs least, the first of several; differences within rounding error count as ties."""
+        largest = self.log_p.max()
+        return divmod(int(np.argmax(self.log_p >= largest + TIE * largest)), len(self.alive))
 
     def join(self, k: int, other: int) -> Generator[np.ndarray, np.ndarray, None]:
-        """Merges the second group into the first."""
+        """Merge the second group into the first."""
         self.statistics[k] += self.statistics[other]
         self.weight[k] += self.weight[other]
         self.members[k] = sorted(self.members[k] + self.members[other])
@@ -106,7 +111,7 @@ class Groups:
         yield from self.measure(np.full(len(partners), k), partners)
 
     def part(self, k: int, taken: list[int], candidate: LevelCandidate) -> Generator[np.ndarray, np.ndarray, None]:
-        """Splits a group in two: these levels, and the others."""
+        """Split a group in two: these levels, and the others."""
         sides = taken, [level for level in self.members[k] if level not in set(taken)]
         for side in sides:
             self.members[side[0]], self.alive[side[0]] = side, True
@@ -119,7 +124,7 @@ class Groups:
             yield from self.measure(np.full(len(partners), side[0]), partners)
 
     def group_of(self) -> np.ndarray:
-        """int32 [n_levels]: the group of each level."""
+        """Group of each level, int32 [n_levels]."""
         group_of = np.zeros(len(self.alive), np.int32)
         for group, k in enumerate(np.flatnonzero(self.alive)):
             group_of[self.members[k]] = group
@@ -133,7 +138,7 @@ class Groups:
 def resplit_group(
     groups: Groups, k: int, candidate: LevelCandidate, alpha: float, least: float
 ) -> Generator[np.ndarray, np.ndarray, None]:
-    """Splits a merged group where two parts of it differ significantly (Kass' step 3)."""
+    """Split a merged group if two parts of it differ significantly (step 3 of Kass 1980)."""
     parts = [
         part
         for part in _parts(groups.members[k], candidate)
@@ -149,7 +154,7 @@ def resplit_group(
 
 
 def _parts(members: list[int], candidate: LevelCandidate) -> list[list[int]]:
-    """The ways to part levels in two: cuts of their order, or every way while they are few; the first level comes along."""
+    """Bipartitions of levels: by order, or all if there are few; each part contains the first level."""
     if not candidate.is_ordered and len(members) <= TRIED_PARTS:
         rest = members[1:]
         return [[members[0], *chosen] for size in range(len(rest)) for chosen in combinations(rest, size)]
@@ -160,44 +165,46 @@ def _parts(members: list[int], candidate: LevelCandidate) -> list[list[int]]:
     return [part if members[0] in part else [m for m in members if m not in set(part)] for part in cuts]
 
 
-MOST_LEVELS = 400  # beyond, levels are first put into so many runs of similar outcome
+MOST_LEVELS = 400  # beyond, levels are first combined into so many runs of similar outcome
 
 
 def runs(candidate: LevelCandidate) -> np.ndarray:
-    """int32 [n_levels]: each level its own run, or, where levels are very many, runs of similar outcome and weight."""
+    """Run of each level, int32 [n_levels]: its own, or, for very many levels, runs of similar outcome and weight."""
     n = len(candidate.weight)
     if n <= MOST_LEVELS:
         return np.arange(n, dtype=np.int32)
     order = np.arange(n) if candidate.is_ordered else by_outcome(candidate.statistics, candidate.is_mean)
-    reached = np.cumsum(candidate.weight[order]) - candidate.weight[order] / 2
+    midpoint = np.cumsum(candidate.weight[order]) - candidate.weight[order] / 2
     run_of = np.empty(n, np.int32)
-    run_of[order] = np.minimum(reached / reached[-1] * MOST_LEVELS, MOST_LEVELS - 1).astype(np.int32)
+    run_of[order] = np.minimum(midpoint / midpoint[-1] * MOST_LEVELS, MOST_LEVELS - 1).astype(np.int32)
     return in_order(run_of)
 
 
 def reduced(candidate: LevelCandidate, run_of: np.ndarray) -> LevelCandidate:
-    """The candidate whose levels are runs."""
+    """Candidate whose levels are the runs."""
     statistics = np.zeros((int(run_of.max()) + 1, candidate.statistics.shape[1]))
     np.add.at(statistics, run_of, candidate.statistics)
     return msgspec.structs.replace(candidate, statistics=statistics, weight=np.bincount(run_of, candidate.weight))
 
 
 def is_line(n_statistics: int, is_mean: bool) -> bool:
-    """Whether outcomes are numbers: means, or shares of two classes."""
+    """Whether outcomes are one-dimensional: means, or proportions of two classes."""
     return is_mean or n_statistics == 2
 
 
 def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
-    """Levels in the order of their means, or along the direction in which their shares of classes differ most."""
+    """Order of levels by mean, or along the first principal component of their class proportions."""
     if is_mean:
         return np.argsort(statistics[:, 1] / statistics[:, 0], kind="stable")
-    share = statistics / statistics.sum(axis=1, keepdims=True)
-    along = share[:, 1] if is_line(share.shape[1], is_mean) else share @ _widest_direction(share)
-    return np.argsort(np.round(along, 12), kind="stable")
+    proportion = statistics / statistics.sum(axis=1, keepdims=True)
+    score = proportion[:, 1] if is_line(proportion.shape[1], is_mean) else proportion @ _widest_direction(proportion)
+    return np.argsort(np.round(score, 12), kind="stable")
 
 
 def _widest_direction(share: np.ndarray) -> np.ndarray:
-    """The direction in which rows differ most. Its largest part (the last of equals) is positive: rounding gave the sign."""
+    """First principal component; its largest entry (the last of equals) is positive, since rounding decides the sign
+    otherwise.
+    """
     centred = share - share.mean(axis=0)
     direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     size = np.abs(direction)
@@ -205,10 +212,10 @@ def _widest_direction(share: np.ndarray) -> np.ndarray:
 
 
 def in_order(group_of: np.ndarray) -> np.ndarray:
-    """The same groups, numbered in the order of their first levels."""
+    """Renumber groups in the order of their first levels."""
     n = len(group_of)
     first = np.full(int(group_of.max(initial=-1)) + 1, n)
-    first[group_of[::-1]] = np.arange(n)[::-1]  # of several assignments the last one stays
-    place = np.empty(len(first), np.int32)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return place[group_of]
+    first[group_of[::-1]] = np.arange(n)[::-1]  # on repeated assignment the last one wins
+    new_id = np.empty(len(first), np.int32)
+    new_id[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return new_id[group_of]

@@ -1,11 +1,8 @@
-"""A classification tree with a branch for each level, from counts: one round over the rows tells all that a level needs.
+"""Multiway trees: one branch per level of a nominal column, thresholds for numeric and ordinal columns.
 
-A part of the rows knows the node of each row; a level later, what is kept of it is made from this one. What a node's test is
-follows from the counts alone, in the core.
-
-A regression tree with a branch for each level: least squares, numbers and ranks cut in two, levels parted into all.
-
-The core grows it: cuts by the sorted search, levels by the sums of those that occur at a node.
+Classification: one map-reduce pass per level counts the open nodes; the core chooses the tests from the counts alone, and
+the coded rows, persisted with their partition, step down to the children. Regression: the core grows the whole tree in
+memory, by least squares, with the thresholds of the sorted search and the sums of the levels at a node.
 """
 
 from __future__ import annotations
@@ -42,81 +39,82 @@ from baytree.tree.search.sorted import grow_sorted, settings
 
 
 def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False) -> tuple[Tree, Tried]:
-    """The tree of a policy, and every test that was tried at its nodes."""
+    """Grow the tree of a policy; also return every candidate test of its nodes, if requested."""
     refuse(policy)
-    nodes, tried = _grown(rows, policy, traces)
+    nodes, tried = _grow(rows, policy, traces)
     levels = np.array([len(c.levels) if c.kind is Kind.NOMINAL else 0 for c in rows.schema], np.int32)
     return with_complexity(tree_of_nodes(nodes.as_raw(levels), policy)), tried
 
 
-def _grown(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, Tried]:
-    """The nodes of the tree, breadth first, and what was tried at them."""
-    n_threads = threads.count(rows.n_jobs) if rows.n_rows * len(rows.schema) >= _WORTH_A_THREAD else 1
+def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, Tried]:
+    """Nodes of the tree, breadth first, and their candidate tests."""
+    n_threads = threads.count(rows.n_jobs) if rows.n_rows * len(rows.schema) >= _MIN_PARALLEL_VALUES else 1
     coded, coding = coded_rows(rows, n_threads)
-    root, most = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
+    root, max_leaves = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
     choice = _core.class_tests(coding.values, coding.levels, len(root.weight), core_rules(policy, root.total))
     tried: Tried = []
-    nodes, fresh = Nodes.root(root.weight), np.zeros(1, np.int64)  # the nodes to look at
-    while fresh.size:
-        counts = _look(coded, coding, nodes, fresh, policy)
+    nodes, new_nodes = Nodes.root(root.weight), np.zeros(1, np.int64)  # nodes without a test
+    while new_nodes.size:
+        counts = _count_new_nodes(coded, coding, nodes, new_nodes, policy)
         keys, weights = [cells.key for cells in counts.cells], [cells.sums[:, 0] for cells in counts.cells]
         with refusing_branches(rows.schema.names, coding.levels):
-            left = _MOST_NODES + 4 * root.n_rows - len(nodes)
-            tests, told = choice.best(keys, weights, counts.sums, left, n_threads, traces)
-        tried += [(int(fresh[place]), *test) for place, *test in told]
-        nodes = nodes.tested(fresh, counts.rows, tests)
-        split = fresh[nodes.column[fresh] >= 0] if most is None else best_first(nodes, most)
+            nodes_left = _MAX_NODES + 4 * root.n_rows - len(nodes)
+            tests, tests_tried = choice.best(keys, weights, counts.sums, nodes_left, n_threads, traces)
+        tried += [(int(new_nodes[index]), *test) for index, *test in tests_tried]
+        nodes = nodes.tested(new_nodes, counts.rows, tests)
+        split = new_nodes[nodes.column[new_nodes] >= 0] if max_leaves is None else best_first(nodes, max_leaves)
         nodes, split = nodes.carried_out(split)
         coded = coded.apply(partial(stepped_down, nodes.only(split), nodes.rank, nodes.first, nodes.missing))
-        fresh = nodes.children(split)
-    return (nodes, tried) if most is None else _rationed(nodes, tried, most)
+        new_nodes = nodes.children(split)
+    return (nodes, tried) if max_leaves is None else _limit_leaves(nodes, tried, max_leaves)
 
 
-_WORTH_A_THREAD = 1 << 16  # values
+_MIN_PARALLEL_VALUES = 1 << 16  # values; below this one thread is faster
 
-_MOST_NODES = 1 << 22  # beside four for each row
-
-
-def _rationed(nodes: Nodes, tried: Tried, most: int) -> tuple[Nodes, Tried]:
-    """The tree of so many leaves; some nodes were looked at in advance, and are not in it."""
-    kept, origin = nodes.compact(best_first(nodes, most))
-    place = {int(number): k for k, number in enumerate(origin)}
-    return kept, [(place[test[0]], *test[1:]) for test in tried if test[0] in place]
+_MAX_NODES = 1 << 22  # in addition to four per row
 
 
-def _look(
+def _limit_leaves(nodes: Nodes, tried: Tried, most: int) -> tuple[Nodes, Tried]:
+    """Prune to `most` leaves; nodes that were tested in advance are dropped."""
+    remaining, origin = nodes.compact(best_first(nodes, most))
+    new_id = {int(number): k for k, number in enumerate(origin)}
+    return remaining, [(new_id[test[0]], *test[1:]) for test in tried if test[0] in new_id]
+
+
+def _count_new_nodes(
     coded: PartitionValues[RankedRows], coding: DistinctValueCodes, nodes: Nodes, fresh: np.ndarray, policy: Policy
 ) -> DepthCounts:
-    """One round: the rows of the new nodes, and the columns of those that may be split."""
+    """Count the rows of the new nodes, and the columns of those that may be split, in one pass."""
     is_open = nodes.may_split(fresh, policy.stopping)[:, None] & ~nodes.is_used(fresh, len(coding.levels))
-    place_of = np.full(len(nodes), -1, np.int32)
-    place_of[fresh] = np.arange(len(fresh))
-    return coded.map_reduce(partial(count_classes, coding.n_codes, is_open, place_of))
+    index_of = np.full(len(nodes), -1, np.int32)
+    index_of[fresh] = np.arange(len(fresh))
+    return coded.map_reduce(partial(count_classes, coding.n_codes, is_open, index_of))
 
 
 WAYS = (Missing.LEARNED, Missing.CATEGORY, Missing.LARGEST)
 
 
 def grow_multiway_numbers(table: Table, policy: Policy, threads: int = 1) -> Tree:
-    """The tree of a policy. At least two branches of a split must hold `min_leaf`; an empty branch is not made.
+    """Grow a multiway regression tree. At least two branches of a split must hold `min_leaf`; empty branches are not
+    created.
 
-    Rows without a level go where the sum of squares is least ("learned"), into a branch of their own ("category"), or
-    with the heaviest branch ("largest", which judges a column by its known rows).
+    Rows with a missing level go to the branch in which the sum of squares is least ("learned"), to a branch of their own
+    ("category"), or to the heaviest branch ("largest", which evaluates a column by its known rows).
     """
     if policy.missing not in WAYS:
-        known = ", ".join(repr(way.value) for way in WAYS)
-        raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")
-    tree = _grow_levels(table, policy, threads) if _has_levels(table) else _grow_in_two(table, policy, threads)
-    most = policy.stopping.max_leaves
-    return with_complexity(tree) if most is None else prune_to_n_leaves(with_complexity(tree), most)
+        known = ", ".join(repr(rule.value) for rule in WAYS)
+        raise ValueError(f"missing={policy.missing.value!r} supports binary splits only; with 'multiway' use {known}")
+    tree = _grow_levels(table, policy, threads) if _has_levels(table) else _grow_binary(table, policy, threads)
+    max_leaves = policy.stopping.max_leaves
+    return with_complexity(tree) if max_leaves is None else prune_to_n_leaves(with_complexity(tree), max_leaves)
 
 
 def _has_levels(table: Table) -> bool:
     return any(column.kind is Kind.NOMINAL for column in table.schema)
 
 
-def _grow_in_two(table: Table, policy: Policy, threads: int) -> Tree:
-    """Without levels every split has two branches, and the whole tree is that of the sorted search."""
+def _grow_binary(table: Table, policy: Policy, threads: int) -> Tree:
+    """Without nominal columns every split is binary, and the sorted search grows the whole tree."""
     return grow_sorted(table, msgspec.structs.replace(policy, branching=Branching.BINARY), equal_costs(0), threads)
 
 

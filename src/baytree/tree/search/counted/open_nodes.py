@@ -1,4 +1,4 @@
-"""The nodes of a multiway tree of classes while it grows, as arrays, and which of their tests are carried out."""
+"""Nodes of a growing multiway classification tree, as arrays, and the selection of tests under a limit on leaves."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from baytree.tree.policy.policy import Stopping
 
 
 class Nodes(msgspec.Struct, frozen=True):
-    """Nodes in the order in which they were made, the children of a node side by side."""
+    """Nodes in the order of their creation, with the children of a node side by side."""
 
     parent: np.ndarray  # int32 [n_nodes]
     depth: np.ndarray  # int32 [n_nodes]
     counts: np.ndarray  # float64 [n_nodes, n_classes]
     rows: np.ndarray  # int64 [n_nodes], unweighted
-    parted: np.ndarray  # int32 [n_nodes], the nearest node above whose test has a branch for each level, −1 where none is
-    column: np.ndarray  # int32 [n_nodes], −1 where there is no test
-    rank: np.ndarray  # int32 [n_nodes], codes up to it take the first branch; −1 where code c takes branch c
+    parted: np.ndarray  # int32 [n_nodes], nearest ancestor whose test has one branch per level, −1 if there is none
+    column: np.ndarray  # int32 [n_nodes], −1 if there is no test
+    rank: np.ndarray  # int32 [n_nodes], codes up to it take the first branch; −1 if code c takes branch c
     cut: np.ndarray  # float64 [n_nodes]
     branches: np.ndarray  # int32 [n_nodes]
     missing: np.ndarray  # int32 [n_nodes]
     gain: np.ndarray  # float64 [n_nodes], per unit of weight
     first: np.ndarray  # int32 [n_nodes], the first child
-    is_split: np.ndarray  # bool [n_nodes], the rows have gone down to the children
+    is_split: np.ndarray  # bool [n_nodes], the rows have moved to the children
 
     @classmethod
     def root(cls, counts: np.ndarray) -> Nodes:
-        """A node that waits for its test."""
+        """A root without a test."""
         none = np.full(1, -1, np.int32)
-        return _waiting(np.zeros(1, np.int32), np.zeros(1, np.int32), counts[None], none)
+        return _untested(np.zeros(1, np.int32), np.zeros(1, np.int32), counts[None], none)
 
     def __len__(self) -> int:
         return len(self.column)
@@ -42,7 +42,7 @@ class Nodes(msgspec.Struct, frozen=True):
         return self.counts.sum(axis=1)
 
     def may_split(self, chosen: np.ndarray, stop: Stopping) -> np.ndarray:
-        """bool [n_chosen]: the nodes with several classes, weight enough and not too deep."""
+        """Whether nodes have several classes, enough weight and are not too deep, bool [n_chosen]."""
         counts = self.counts[chosen]
         weight = counts.sum(axis=1)
         is_heavy = (weight >= 2 * stop.min_leaf - 1e-5) & (weight >= stop.min_split)
@@ -50,55 +50,60 @@ class Nodes(msgspec.Struct, frozen=True):
         return (counts.max(axis=1) < weight) & is_heavy & ~is_deep
 
     def is_used(self, chosen: np.ndarray, n_columns: int) -> np.ndarray:
-        """bool [n_chosen, n_columns]: the columns that were parted into their levels above."""
-        used, above = np.zeros((len(chosen), n_columns), bool), self.parted[chosen]
-        while (has := np.flatnonzero(above >= 0)).size:
-            used[has, self.column[above[has]]] = True
-            above = np.where(above >= 0, self.parted[above], -1)
+        """Columns that an ancestor has split into their levels, bool [n_chosen, n_columns]."""
+        used, ancestor = np.zeros((len(chosen), n_columns), bool), self.parted[chosen]
+        while (open_rows := np.flatnonzero(ancestor >= 0)).size:
+            used[open_rows, self.column[ancestor[open_rows]]] = True
+            ancestor = np.where(ancestor >= 0, self.parted[ancestor], -1)
         return used
 
     def tested(self, chosen: np.ndarray, rows: np.ndarray, tests: dict[str, np.ndarray]) -> Nodes:
-        """The nodes, the chosen ones with their tests and these with children."""
-        inside = tests.pop("counts").reshape(-1, self.counts.shape[1])
+        """Nodes with the tests of the chosen ones set and their children appended."""
+        child_counts = tests.pop("counts").reshape(-1, self.counts.shape[1])
         changed = {name: _with(getattr(self, name), chosen, entries) for name, entries in (tests | {"rows": rows}).items()}
         split, branches = chosen[tests["column"] >= 0], tests["branches"][tests["column"] >= 0]
         changed["first"] = _with(self.first, split, len(self) + np.cumsum(branches) - branches)
-        above = np.where(changed["rank"][split] < 0, split, self.parted[split])
+        multiway_ancestor = np.where(changed["rank"][split] < 0, split, self.parted[split])
         parent = np.repeat(split, branches).astype(np.int32)
-        children = _waiting(parent, self.depth[parent] + 1, inside, np.repeat(above, branches).astype(np.int32))
+        children = _untested(
+            parent, self.depth[parent] + 1, child_counts, np.repeat(multiway_ancestor, branches).astype(np.int32)
+        )
         return msgspec.structs.replace(self, **changed)._joined(children)
 
     def carried_out(self, chosen: np.ndarray) -> tuple[Nodes, np.ndarray]:
-        """The nodes with the tests of the chosen ones carried out, and those of them where that is new."""
+        """Nodes with the chosen ones marked as split, and those of them that were not before."""
         new = chosen[~self.is_split[chosen]]
         return msgspec.structs.replace(self, is_split=_with(self.is_split, new, True)), new
 
     def only(self, chosen: np.ndarray) -> np.ndarray:
-        """int32 [n_nodes]: the columns of the chosen tests, −1 elsewhere."""
+        """Columns of the chosen tests, −1 for other nodes, int32 [n_nodes]."""
         return _with(np.full(len(self), -1, np.int32), chosen, self.column[chosen])
 
     def children(self, chosen: np.ndarray) -> np.ndarray:
-        """The children of these nodes, one node's after the other's."""
+        """Children of these nodes, in node order."""
         count = self.branches[chosen].astype(np.int64)
         return np.repeat(self.first[chosen] - np.cumsum(count) + count, count) + np.arange(count.sum())
 
     def compact(self, split: np.ndarray) -> tuple[Nodes, np.ndarray]:
-        """The tree in which only these nodes are split, breadth first, and the former number of each node."""
+        """Tree in which only these nodes are split, breadth first, and the former id of each node."""
         is_split = np.zeros(len(self), bool)
         is_split[split] = True
         level = order = np.zeros(1, np.int64)
         while (level := self.children(level[is_split[level]])).size:
             order = np.concatenate([order, level])
-        place = np.zeros(len(self), np.int32)
-        place[order] = np.arange(len(order))
-        kept = {name: getattr(self, name)[order] for name in self.__struct_fields__}
-        kept |= {"parent": place[kept["parent"]], "column": np.where(is_split[order], kept["column"], -1).astype(np.int32)}
-        kept["first"] = np.where(is_split[order], place[kept["first"]], 0).astype(np.int32)
-        kept["branches"] = np.where(is_split[order], kept["branches"], 0).astype(np.int32)
-        return Nodes(**kept), order
+        new_id = np.zeros(len(self), np.int32)
+        new_id[order] = np.arange(len(order))
+        fields = {name: getattr(self, name)[order] for name in self.__struct_fields__}
+        fields |= {
+            "parent": new_id[fields["parent"]],
+            "column": np.where(is_split[order], fields["column"], -1).astype(np.int32),
+        }
+        fields["first"] = np.where(is_split[order], new_id[fields["first"]], 0).astype(np.int32)
+        fields["branches"] = np.where(is_split[order], fields["branches"], 0).astype(np.int32)
+        return Nodes(**fields), order
 
     def as_raw(self, levels: np.ndarray) -> dict[str, np.ndarray]:
-        """The nodes as the core names their fields; `levels` [n_columns] is 0 for columns that are cut."""
+        """Fields of the nodes in the core's names; `levels` [n_columns] is 0 for columns with thresholds."""
         inner, weight = self.column >= 0, self.weight
         label = self.counts.argmax(axis=1).astype(np.int32)
         return {
@@ -116,24 +121,24 @@ class Nodes(msgspec.Struct, frozen=True):
 
 
 def best_first(nodes: Nodes, most_leaves: int) -> np.ndarray:
-    """The nodes that are split where leaves are rationed: those whose tests gain most, as far as is known."""
+    """Nodes that are split under a limit on leaves, best first: those of largest known gain."""
     column, branches, first = nodes.column.tolist(), nodes.branches.tolist(), nodes.first.tolist()
-    worth, taken, leaves, made = (nodes.gain * nodes.weight).tolist(), [], 1, 1
-    waiting = [(-worth[0], 0, 0)] if column[0] >= 0 else []
-    while waiting:
-        node = heappop(waiting)[-1]
+    gains, taken, leaves, n_pushed = (nodes.gain * nodes.weight).tolist(), [], 1, 1
+    heap = [(-gains[0], 0, 0)] if column[0] >= 0 else []
+    while heap:
+        node = heappop(heap)[-1]
         if leaves + branches[node] - 1 > most_leaves:
             continue
         leaves += branches[node] - 1
         taken.append(node)
         for child in range(first[node], first[node] + branches[node]):
             if column[child] >= 0:
-                heappush(waiting, (-worth[child], made, child))
-                made += 1
+                heappush(heap, (-gains[child], n_pushed, child))
+                n_pushed += 1
     return np.array(taken, np.int64)
 
 
-def _waiting(parent: np.ndarray, depth: np.ndarray, counts: np.ndarray, parted: np.ndarray) -> Nodes:
+def _untested(parent: np.ndarray, depth: np.ndarray, counts: np.ndarray, parted: np.ndarray) -> Nodes:
     n = len(parent)
     none = {name: np.full(n, -1, np.int32) for name in ("column", "rank", "missing")}
     zero = {name: np.zeros(n, np.int32) for name in ("branches", "first")}

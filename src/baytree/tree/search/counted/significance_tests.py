@@ -1,9 +1,9 @@
 """Tests of whether groups of rows differ in the target, each a function of additive statistics of the groups.
 
-A test takes statistics [n_tables, n_groups, n_statistics] and gives log p for each table. The statistics of a group are
-its weight per class, or, for a target that is a number, its weight, sum and sum of squares about a centre.
-
-In how many ways groups could have been formed, in natural logarithms: the numbers outgrow doubles.
+A test maps statistics [n_tables, n_groups, n_statistics] to the log p-value of each table. The statistics of a group
+are its class weights or, for a numeric target, its weight, sum and sum of squares about a centre. `log_multiplier` is
+the Bonferroni multiplier for the number of possible groupings (Kass 1980), in natural logarithms, because it exceeds
+the range of doubles.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ import numpy as np
 
 from baytree import _core
 
-KERNELS = ("pearson", "likelihood_ratio", "mean")  # χ², χ² and F, in the core
+KERNELS = ("pearson", "likelihood_ratio", "mean")  # χ², χ² and F tests, in the core
 
 CLASS_TESTS = ("pearson", "likelihood_ratio", "row_effects")
 
 
 def test_groups(tables: np.ndarray, test: str) -> np.ndarray:
-    """log p that the groups of each table do not differ; empty groups and classes do not count."""
+    """Log p of the test that the groups of each table do not differ; empty groups and classes are ignored."""
     return _core.test_groups(np.ascontiguousarray(tables), test) if test in KERNELS else row_effects(tables)
 
 
 def row_effects(tables: np.ndarray) -> np.ndarray:
-    """log p of ordered classes: the row-effects model log m_ij = α_i + β_j + x_i·j against x = 0 (Goodman 1979).
+    """Log p for ordered classes: the row-effects model log m_ij = α_i + β_j + x_i·j against x = 0 (Goodman 1979).
 
     The statistic is twice the gain in log-likelihood, with one degree of freedom for each group beyond the first.
     """
     group, label = tables.sum(axis=2), tables.sum(axis=1)
-    share = label / np.maximum(label.sum(axis=1, keepdims=True), 1e-300)
-    independent = group[:, :, None] * share[:, None, :]
-    fitted = _fit_row_effects(tables, share)
+    proportion = label / np.maximum(label.sum(axis=1, keepdims=True), 1e-300)
+    independent = group[:, :, None] * proportion[:, None, :]
+    fitted = _fit_row_effects(tables, proportion)
     ratio = np.divide(fitted, independent, out=np.ones_like(fitted), where=(tables > 0) & (fitted > 0))
     statistic = np.maximum(2.0 * (tables * np.log(ratio)).sum(axis=(1, 2)), 0.0)
     degrees = np.maximum((group > 0).sum(axis=1) - 1, 0) * ((label > 0).sum(axis=1) > 1)
     return _core.chi2_log_tail(np.where(statistic <= _ROUNDING * group.sum(axis=1), 0.0, statistic), degrees.astype(float))
 
 
-_ROUNDING = 1e-13  # of the weight: what the fit alone adds to the statistic
+_ROUNDING = 1e-13  # of the weight: rounding error of the fit in the statistic
 
 
 def _fit_row_effects(tables: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """What the row-effects model expects, by Newton's method on all tables at once.
+    """Expected counts of the row-effects model, by Newton's method on all tables together.
 
-    Each group keeps its weight; the unknowns are β (classes) and x (groups), with the classes' scores centred. A ridge
-    far below the precision of p makes the equations solvable where a class, a group or the fit itself runs to infinity.
+    Each group keeps its weight; the unknowns are β (classes) and x (groups), with centred class scores. A ridge far
+    below the precision of p keeps the equations solvable if a class, a group or the fit itself diverges.
     """
     n_tables, n_groups, n_classes = tables.shape
     weight = tables.sum(axis=2)
@@ -55,15 +55,15 @@ def _fit_row_effects(tables: np.ndarray, share: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         beta = np.log(share)
     offset = np.zeros((n_tables, n_classes))
-    slope = np.zeros((n_tables, n_groups))
-    best = _log_likelihood(tables, beta, offset, slope, score)
+    effect = np.zeros((n_tables, n_groups))
+    best = _log_likelihood(tables, beta, offset, effect, score)
     for _ in range(_NEWTON_STEPS):
-        d_offset, d_slope = _newton_step(tables, _shares(beta, offset, slope, score), weight, score)
-        offset, slope, better = _half_steps(tables, (beta, offset, slope, score), (d_offset, d_slope), best)
+        d_offset, d_effect = _newton_step(tables, _probabilities(beta, offset, effect, score), weight, score)
+        offset, effect, better = _backtrack(tables, (beta, offset, effect, score), (d_offset, d_effect), best)
         if np.all(better - best <= 1e-12 * np.maximum(1.0, np.abs(best))):
             break
         best = better
-    return weight[:, :, None] * _shares(beta, offset, slope, score)
+    return weight[:, :, None] * _probabilities(beta, offset, effect, score)
 
 
 _NEWTON_STEPS = 60
@@ -71,18 +71,18 @@ _NEWTON_STEPS = 60
 _RIDGE = 1e-10
 
 
-def _shares(beta: np.ndarray, offset: np.ndarray, slope: np.ndarray, score: np.ndarray) -> np.ndarray:
+def _probabilities(beta: np.ndarray, offset: np.ndarray, slope: np.ndarray, score: np.ndarray) -> np.ndarray:
     exponent = (beta + offset)[:, None, :] + slope[:, :, None] * score
     exponent -= exponent.max(axis=2, keepdims=True)
-    share = np.exp(exponent)
-    return share / share.sum(axis=2, keepdims=True)
+    probability = np.exp(exponent)
+    return probability / probability.sum(axis=2, keepdims=True)
 
 
 def _log_likelihood(
     tables: np.ndarray, beta: np.ndarray, offset: np.ndarray, slope: np.ndarray, score: np.ndarray
 ) -> np.ndarray:
-    share = _shares(beta, offset, slope, score)
-    return (tables * np.log(np.where(tables > 0, np.maximum(share, 1e-300), 1.0))).sum(axis=(1, 2))
+    probability = _probabilities(beta, offset, slope, score)
+    return (tables * np.log(np.where(tables > 0, np.maximum(probability, 1e-300), 1.0))).sum(axis=(1, 2))
 
 
 def _newton_step(
@@ -90,31 +90,31 @@ def _newton_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     n_groups, n_classes = tables.shape[1:]
     expected = weight[:, :, None] * share
-    surplus = tables - expected
-    gradient = np.concatenate([surplus.sum(axis=1), surplus @ score], axis=1)
+    residual = tables - expected
+    gradient = np.concatenate([residual.sum(axis=1), residual @ score], axis=1)
     centre = share @ score  # [n_tables, n_groups]
-    spread = expected * (score - centre[:, :, None])  # how the classes of a group answer to its slope
+    covariance = expected * (score - centre[:, :, None])  # covariance of class indicators and scores within each group
     hessian = np.zeros((len(tables), n_classes + n_groups, n_classes + n_groups))
     hessian[:, :n_classes, :n_classes] = -np.einsum("tij,tik->tjk", expected, share)
     diagonal = np.arange(n_classes + n_groups)
     hessian[:, diagonal[:n_classes], diagonal[:n_classes]] += expected.sum(axis=1)
-    hessian[:, :n_classes, n_classes:] = spread.transpose(0, 2, 1)
-    hessian[:, n_classes:, :n_classes] = spread
-    hessian[:, diagonal[n_classes:], diagonal[n_classes:]] = spread @ score
+    hessian[:, :n_classes, n_classes:] = covariance.transpose(0, 2, 1)
+    hessian[:, n_classes:, :n_classes] = covariance
+    hessian[:, diagonal[n_classes:], diagonal[n_classes:]] = covariance @ score
     hessian[:, diagonal, diagonal] += _RIDGE * np.maximum(weight.sum(axis=1), 1.0)[:, None]
     step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
     return step[:, :n_classes], step[:, n_classes:]
 
 
-def _half_steps(
+def _backtrack(
     tables: np.ndarray, place: tuple[np.ndarray, ...], step: tuple[np.ndarray, np.ndarray], best: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The place after a step, each table's step halved until it does no harm."""
+    """Parameters after a step, each table's step halved until its likelihood does not decrease."""
     beta, offset, slope, score = place
     length = np.ones(len(tables))
     for _ in range(30):
-        reached = offset + length[:, None] * step[0], slope + length[:, None] * step[1]
-        likelihood = _log_likelihood(tables, beta, *reached, score)
+        candidate = offset + length[:, None] * step[0], slope + length[:, None] * step[1]
+        likelihood = _log_likelihood(tables, beta, *candidate, score)
         is_worse = ~(likelihood >= best)
         if not is_worse.any():
             break
@@ -126,7 +126,7 @@ def _half_steps(
 
 @lru_cache(maxsize=65536)
 def log_multiplier(n: int, n_groups: int, is_ordered: bool, is_floating: bool, exhaustive: bool | str) -> float:
-    """log of Bonferroni's factor: in how many ways n levels, the floating one too, could have formed so many groups."""
+    """Log of Bonferroni's multiplier: number of ways to form `n_groups` groups of n levels, including a floating one."""
     if n < 2 or n_groups < 1:
         return 0.0
     if exhaustive:
@@ -142,21 +142,21 @@ def log_multiplier(n: int, n_groups: int, is_ordered: bool, is_floating: bool, e
 
 
 def smallest_adjusted(n_levels: int, n_classes: int, weight: float) -> float:
-    """The smallest adjusted p that unordered levels can reach by Pearson's test.
+    """Smallest adjusted p-value that unordered levels can reach with Pearson's test.
 
-    With r groups and r or more classes χ² is at most n (r − 1); more groups than classes reach no larger one.
+    With r groups and at least r classes, χ² is at most n (r − 1); more groups than classes do not increase it.
     """
-    least = 1.0
+    smallest = 1.0
     for n_groups in range(2, min(n_levels, n_classes) + 1):
         freedom = (n_groups - 1) * (n_classes - 1)
         log_p = float(_core.chi2_log_tail(np.array([weight * (n_groups - 1)]), np.array([float(freedom)]))[0])
-        least = min(least, exp(min(0.0, log_p + log_stirling(n_levels, n_groups))))
-    return least
+        smallest = min(smallest, exp(min(0.0, log_p + log_stirling(n_levels, n_groups))))
+    return smallest
 
 
 @lru_cache(maxsize=65536)
 def log_binomial(n: int, k: int) -> float:
-    """log C(n, k), the ways to choose; −inf where there is none."""
+    """log C(n, k), the log of the binomial coefficient; −inf if it is 0."""
     if k < 0 or k > n:
         return float("-inf")
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
@@ -164,14 +164,14 @@ def log_binomial(n: int, k: int) -> float:
 
 @lru_cache(maxsize=65536)
 def log_stirling(n: int, k: int) -> float:
-    """log S₂(n, k), the ways to part n things into k groups.
+    """log S₂(n, k), the Stirling number of the second kind: partitions of n items into k groups.
 
-    By S₂(n, k) = k·S₂(n−1, k) + S₂(n−1, k−1), whose terms are all positive: the alternating sum cancels. Where n is so
-    much larger than k that the sum cannot cancel, it is shorter.
+    By the recurrence S₂(n, k) = k·S₂(n−1, k) + S₂(n−1, k−1), whose terms are positive; the alternating sum would
+    cancel. If n is so much larger than k that the sum cannot cancel, the sum is used, which is shorter.
     """
     if not 0 < k <= n:
         return 0.0 if n == k else float("-inf")
-    if n > _LONG and k * exp(-n / k) < 0.1:
+    if n > _MIN_N_FOR_SUM and k * exp(-n / k) < 0.1:
         return _stirling_sum(n, k)
     row = np.full(k + 1, -np.inf)
     row[0], ranks = 0.0, np.log(np.arange(1, k + 1))
@@ -181,7 +181,7 @@ def log_stirling(n: int, k: int) -> float:
     return float(row[k])
 
 
-_LONG = 200
+_MIN_N_FOR_SUM = 200
 
 
 def _stirling_sum(n: int, k: int) -> float:

@@ -1,1 +1,1 @@
-"""Tests of several columns: sums that are worth their bits, found from the scatter of the rows at a node."""
+"""Oblique splits: thresholds on weighted sums of columns, chosen by minimum description length."""

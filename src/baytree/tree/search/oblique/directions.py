@@ -1,12 +1,11 @@
-"""Sums of two or three columns that may part two groups of classes: Fisher's directions, from the scatter at a node.
+"""Candidate directions of oblique splits: Fisher's discriminants of two or three columns, from the scatter at a node.
 
-Everything is computed in spreads, so that a column in another unit gives the same direction (to the last bit where units
-differ by a power of two). A value that is missing counts as the mean of its class.
+Columns are scaled by their standard deviations, so that a column in another unit gives the same direction (to the last
+bit if units differ by a power of two). A missing value counts as the mean of its class.
 
-What a test costs to tell, and what it saves of telling the classes: minimum description length at a node.
-
-A test of k of p columns that parts n rows is told by log2 C(p, k) bits for its columns, log2(n − 1) for its cut, and for
-each weight but the first its sign, its size and its leading digits in base 2. It saves n·H(node) − Σ n·H(branch), in bits.
+`cost` is the description length of a test, in the minimum description length principle: a test of k of p columns on n
+rows takes log2 C(p, k) bits for its columns, log2(n − 1) for its threshold, and for each weight but the first its sign,
+exponent and leading binary digits. It saves n·H(node) − Σ n·H(branch) bits of the class labels.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ import numpy as np
 
 from baytree.tree.model.linear_combinations import Terms
 
-MOST_COLUMNS = 24  # whose scatter is taken: those that part the groups best, one by one
+MOST_COLUMNS = 24  # whose scatter is computed: those that separate the classes best, one by one
 
-MOST_SUMS = 4  # that are tried of each pair of groups
+MOST_SUMS = 4  # tried per pair of class groups
 
 _COLLINEAR = 1e-6
 
-_OCTAVES_APART = 64  # of weights: a sum beyond it would be one of its columns
+_MAX_EXPONENT_RANGE = 64  # range of the weights' exponents; a sum beyond it would equal one of its columns
 
 
 class NodeScatter(msgspec.Struct, frozen=True):
-    """Means and products about them of some columns, by class; a statistic of the rows of a node."""
+    """Class means and within-class products of some columns; a statistic of the rows of a node."""
 
     column: np.ndarray  # int64 [n_kept]
     weight: np.ndarray  # float64 [n_classes]
@@ -38,76 +37,76 @@ class NodeScatter(msgspec.Struct, frozen=True):
 
 
 def near_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns [n_rows, n_columns] in units of a power of two in which squares neither over- nor underflow; its exponents."""
+    """Columns [n_rows, n_columns] scaled by powers of two, so that squares do not over- or underflow, and the exponents."""
     largest = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)
     unit = np.frexp(largest)[1]
     return np.ldexp(values, -unit), unit
 
 
 def scatter_of(values: np.ndarray, label: np.ndarray, weight: np.ndarray, n_classes: int) -> NodeScatter:
-    """The scatter of the columns that differ most between classes; `values` [n_rows, n_columns] with NaN."""
-    member = np.zeros((len(label), n_classes))
-    member[np.arange(len(label)), label] = weight
-    size = member.sum(axis=0)
-    mean, gap = _about_means(values, member, label, size)
-    spread = np.sqrt(np.einsum("i,ij,ij->j", weight, gap, gap))
-    ratio = np.divide(np.abs(mean - _mixed(mean, size)).max(axis=0), spread, out=np.zeros(len(spread)), where=spread > 0)
-    kept = np.sort(np.argsort(-ratio, kind="stable")[:MOST_COLUMNS])
-    kept = kept[(spread[kept] > 0) & np.isfinite(spread[kept])]
-    inside = gap[:, kept]
-    return NodeScatter(kept, size, mean[:, kept], inside.T @ (inside * weight[:, None]))
+    """Scatter of the columns that differ most between classes; `values` [n_rows, n_columns] with NaN."""
+    indicator = np.zeros((len(label), n_classes))
+    indicator[np.arange(len(label)), label] = weight
+    size = indicator.sum(axis=0)
+    mean, deviation = _center(values, indicator, label, size)
+    spread = np.sqrt(np.einsum("i,ij,ij->j", weight, deviation, deviation))
+    ratio = np.divide(
+        np.abs(mean - _weighted_mean(mean, size)).max(axis=0), spread, out=np.zeros(len(spread)), where=spread > 0
+    )
+    chosen = np.sort(np.argsort(-ratio, kind="stable")[:MOST_COLUMNS])
+    chosen = chosen[(spread[chosen] > 0) & np.isfinite(spread[chosen])]
+    centred = deviation[:, chosen]
+    return NodeScatter(chosen, size, mean[:, chosen], centred.T @ (centred * weight[:, None]))
 
 
-def _about_means(
-    values: np.ndarray, member: np.ndarray, label: np.ndarray, size: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of each class [n_classes, n_columns], and the values about it; 0 where there is none, or an infinite one."""
-    known = np.isfinite(values)
-    is_whole = bool(known.all())
-    total = np.broadcast_to(size[:, None], (len(size), values.shape[1])) if is_whole else member.T @ known
-    filled = values if is_whole else np.where(known, values, 0.0)
+def _center(values: np.ndarray, member: np.ndarray, label: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Class means [n_classes, n_columns], and the values about them; 0 where a value is missing or infinite."""
+    is_finite = np.isfinite(values)
+    is_complete = bool(is_finite.all())
+    total = np.broadcast_to(size[:, None], (len(size), values.shape[1])) if is_complete else member.T @ is_finite
+    filled = values if is_complete else np.where(is_finite, values, 0.0)
     mean = np.divide(member.T @ filled, total, out=np.zeros(total.shape), where=total > 0)
-    gap = filled - mean[label]
-    return mean, gap if is_whole else np.where(known, gap, 0.0)
+    deviation = filled - mean[label]
+    return mean, deviation if is_complete else np.where(is_finite, deviation, 0.0)
 
 
 def directions(scatter: NodeScatter, unit: np.ndarray, groups: list[np.ndarray], n_read: int, least: float) -> list[Terms]:
-    """Sums of two or three columns that promise to save this many bits more than one column does, each once.
+    """Sums of two or three columns that promise to save `least` bits more than one column does, without duplicates.
 
-    `unit` are the exponents of the columns' units. A group is a side of the classes: bool [n_classes]. What is promised is
-    n/2 · log2 of the ratio of Wilks' lambdas.
+    `unit` are the exponents of the columns' scales. A group is one side of a division of the classes: bool [n_classes].
+    The promise is n/2 · log2 of the ratio of Wilks' lambdas.
     """
     found: dict[Terms, None] = {}
     for first in groups:
-        apart = _apart(scatter, first)
-        if apart is None or len(apart.gap) < n_read:
+        separation = _group_separation(scatter, first)
+        if separation is None or len(separation.gap) < n_read:
             continue
-        for columns, slope in _pairs(apart, least) if n_read == 2 else _triples(apart, least):
-            places = scatter.column[columns]
-            found |= dict.fromkeys(_rounded(places, slope, apart.spread[columns], unit[places]))
+        for columns, coefficient in _pairs(separation, least) if n_read == 2 else _triples(separation, least):
+            column_ids = scatter.column[columns]
+            found |= dict.fromkeys(_round_weights(column_ids, coefficient, separation.spread[columns], unit[column_ids]))
     return list(found)
 
 
 def neighbours(terms: Terms, k: int) -> list[Terms]:
-    """The same sum with other weights of its column k, from half to twice as large, step by step from the middle."""
+    """The same sum with other weights of its k-th column, from half to twice as large, nearest first."""
     steps = 2**DIGITS
     weight = terms[k][1]
     digits, exponent = np.frexp(weight)
     place = round(abs(float(digits)) * 2 * steps) - steps  # 0 … steps − 1 within its octave
-    others = []
+    variants = []
     for step in sorted(range(-steps, steps + 1), key=lambda step: (abs(step), step)):
-        octave, inside = divmod(place + step, steps)
-        size = np.ldexp(1 + inside / steps, int(exponent) - 1 + octave)
-        others.append(_normal((*terms[:k], (terms[k][0], float(np.sign(weight) * size)), *terms[k + 1 :])))
-    return others
+        octave, digit = divmod(place + step, steps)
+        size = np.ldexp(1 + digit / steps, int(exponent) - 1 + octave)
+        variants.append(_normalize((*terms[:k], (terms[k][0], float(np.sign(weight) * size)), *terms[k + 1 :])))
+    return variants
 
 
-def _mixed(mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _weighted_mean(mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return (mean * weight[:, None]).sum(axis=0) / weight.sum()
 
 
 class GroupSeparation(msgspec.Struct, frozen=True):
-    """Two groups of classes: the gap between their means in spreads, the correlations within them, and the spreads."""
+    """Separation of two groups of classes: scaled mean difference, correlations and standard deviations within groups."""
 
     gap: np.ndarray  # float64 [n_kept]
     correlation: np.ndarray  # float64 [n_kept, n_kept]
@@ -115,68 +114,68 @@ class GroupSeparation(msgspec.Struct, frozen=True):
     weights: tuple[float, float]  # of the groups
 
     def needed(self, bits: float) -> float:
-        """The distance gap' R⁻¹ gap that promises so many bits more than the best column."""
+        """Squared Mahalanobis distance gap' R⁻¹ gap that promises so many bits more than the best column."""
         first, second = self.weights
-        whole = first + second
-        scale = first * second / whole
-        return ((1 + scale * float((self.gap**2).max())) * 2 ** (2 * bits / whole) - 1) / scale
+        total = first + second
+        scale = first * second / total
+        return ((1 + scale * float((self.gap**2).max())) * 2 ** (2 * bits / total) - 1) / scale
 
 
-def _apart(scatter: NodeScatter, first: np.ndarray) -> GroupSeparation | None:
+def _group_separation(scatter: NodeScatter, first: np.ndarray) -> GroupSeparation | None:
     sides = [scatter.weight * first, scatter.weight * ~first]
     weights = float(sides[0].sum()), float(sides[1].sum())
     if not min(weights) > 0:
         return None
-    mean = [_mixed(scatter.mean, side) for side in sides]
+    mean = [_weighted_mean(scatter.mean, side) for side in sides]
     products = scatter.products
-    for side, centre in zip(sides, mean, strict=True):  # what classes of one group differ by is within it
+    for side, centre in zip(sides, mean, strict=True):  # differences of classes within a group are within-group variation
         if np.count_nonzero(side) > 1:
-            off = scatter.mean - centre
-            products = products + off.T @ (off * side[:, None])
+            deviation = scatter.mean - centre
+            products = products + deviation.T @ (deviation * side[:, None])
     spread = np.sqrt(np.diagonal(products))
     return GroupSeparation((mean[0] - mean[1]) / spread, products / spread[:, None] / spread, spread, weights)
 
 
-Chosen = list[tuple[np.ndarray, np.ndarray]]  # columns, and their slopes where all have one spread
+Chosen = list[tuple[np.ndarray, np.ndarray]]  # columns, and their coefficients in standardised units
 
 
 def _pairs(apart: GroupSeparation, least: float) -> Chosen:
-    """The pairs of columns that part the groups best and well enough."""
+    """Pairs of columns that separate the groups best, and well enough."""
     gap, r = apart.gap, apart.correlation
-    rest = 1 - r * r
-    slope = gap[:, None] - r * gap  # of the first column of each pair
-    distance = gap[:, None] * slope
-    distance = np.divide(distance + distance.T, rest, out=np.full(r.shape, -1.0), where=rest > _COLLINEAR)
-    found = _farthest(np.triu(distance, 1), apart.needed(least))
-    return [(np.array([i, j]), np.array([slope[i, j], slope[j, i]])) for i, j in found]
+    uncorrelated = 1 - r * r
+    coefficient = gap[:, None] - r * gap  # of the first column of each pair
+    distance = gap[:, None] * coefficient
+    distance = np.divide(distance + distance.T, uncorrelated, out=np.full(r.shape, -1.0), where=uncorrelated > _COLLINEAR)
+    pairs = _most_distant(np.triu(distance, 1), apart.needed(least))
+    return [(np.array([i, j]), np.array([coefficient[i, j], coefficient[j, i]])) for i, j in pairs]
 
 
-def _farthest(distance: np.ndarray, needed: float) -> list[tuple[int, ...]]:
+def _most_distant(distance: np.ndarray, needed: float) -> list[tuple[int, ...]]:
     if not distance.max() > needed:
         return []
     order = np.argsort(-distance, axis=None, kind="stable")[:MOST_SUMS]
-    places = zip(*np.unravel_index(order, distance.shape), strict=True)
-    return [tuple(map(int, place)) for place in places if distance[place] > needed]
+    indices = zip(*np.unravel_index(order, distance.shape), strict=True)
+    return [tuple(map(int, index)) for index in indices if distance[index] > needed]
 
 
 def _triples(apart: GroupSeparation, least: float) -> Chosen:
-    """The best pairs with each third column, where they promise half as much: gap' R⁻¹ gap by Cramer's rule."""
-    columns = _extended(_pairs(apart, least / 2), len(apart.gap))  # [n_sets, 3]
+    """The best pairs, which promise half as much, extended by each third column; gap' R⁻¹ gap by Cramer's rule."""
+    columns = _extend_pairs(_pairs(apart, least / 2), len(apart.gap))  # [n_sets, 3]
     if not len(columns):
         return []
-    inside, side = apart.correlation[columns[:, :, None], columns[:, None, :]], apart.gap[columns]
-    whole, parts = _determinant(inside), []
+    correlation, gap = apart.correlation[columns[:, :, None], columns[:, None, :]], apart.gap[columns]
+    determinant, parts = _determinant(correlation), []
     for k in range(3):
-        replaced = inside.copy()
-        replaced[:, :, k] = side
+        replaced = correlation.copy()
+        replaced[:, :, k] = gap
         parts.append(_determinant(replaced))
-    slope = np.stack(parts, axis=1) / np.where(whole > _COLLINEAR, whole, np.nan)[:, None]
-    distance = np.nan_to_num((slope * side).sum(axis=1), nan=-1.0)
-    return [(columns[at], slope[at]) for (at,) in _farthest(distance, apart.needed(least))]
+    coefficient = np.stack(parts, axis=1) / np.where(determinant > _COLLINEAR, determinant, np.nan)[:, None]
+    distance = np.nan_to_num((coefficient * gap).sum(axis=1), nan=-1.0)
+    return [(columns[k], coefficient[k]) for (k,) in _most_distant(distance, apart.needed(least))]
 
 
 def _determinant(matrix: np.ndarray) -> np.ndarray:
-    """Of matrices [n, 3, 3], term by term."""
+    """Determinants of matrices [n, 3, 3], term by term."""
     m = np.moveaxis(matrix, 0, 2)
     first = m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1]
     second = m[1, 0] * m[2, 2] - m[1, 2] * m[2, 0]
@@ -184,45 +183,45 @@ def _determinant(matrix: np.ndarray) -> np.ndarray:
     return m[0, 0] * first - m[0, 1] * second + m[0, 2] * third
 
 
-def _extended(pairs: Chosen, n: int) -> np.ndarray:
-    """int64 [n_sets, 3]: the pairs with each third column."""
-    found = {tuple(sorted((*columns.tolist(), k))) for columns, _ in pairs for k in range(n) if k not in columns}
-    return np.array(sorted(found), np.int64).reshape(-1, 3)
+def _extend_pairs(pairs: Chosen, n: int) -> np.ndarray:
+    """Pairs with each third column, int64 [n_sets, 3]."""
+    triples = {tuple(sorted((*columns.tolist(), k))) for columns, _ in pairs for k in range(n) if k not in columns}
+    return np.array(sorted(triples), np.int64).reshape(-1, 3)
 
 
-def _rounded(columns: np.ndarray, slope: np.ndarray, spread: np.ndarray, unit: np.ndarray) -> Iterator[Terms]:
-    """The sum with weights of few digits; none where a column hardly counts."""
+def _round_weights(columns: np.ndarray, slope: np.ndarray, spread: np.ndarray, unit: np.ndarray) -> Iterator[Terms]:
+    """Sum with weights rounded to few binary digits; nothing if a column hardly counts."""
     if np.abs(slope).min() * 2**OCTAVES < np.abs(slope).max():
         return
     ratio = (slope / slope[0]) * (spread[0] / spread)
     digits, exponent = np.frexp(ratio)
     exponent = exponent - (unit - unit[0])
-    if np.ptp(exponent) <= _OCTAVES_APART:
+    if np.ptp(exponent) <= _MAX_EXPONENT_RANGE:
         weight = np.ldexp(np.round(digits * 2 ** (DIGITS + 1)), exponent - DIGITS - 1)
-        yield _normal(tuple(zip(columns.tolist(), weight.tolist(), strict=True)))
+        yield _normalize(tuple(zip(columns.tolist(), weight.tolist(), strict=True)))
 
 
-def _normal(terms: Terms) -> Terms:
-    """The sum times the power of two that makes its least weight 1 or more, below 2: all have at most three decimals."""
-    least = min(abs(weight) for _, weight in terms)
-    factor = float(np.ldexp(1.0, 1 - int(np.frexp(least)[1])))
+def _normalize(terms: Terms) -> Terms:
+    """Sum scaled by a power of two such that its smallest weight is in [1, 2): all have at most three decimals."""
+    smallest = min(abs(weight) for _, weight in terms)
+    factor = float(np.ldexp(1.0, 1 - int(np.frexp(smallest)[1])))
     return tuple((j, weight * factor) for j, weight in terms)
 
 
-DIGITS = 3  # of a weight in base 2, after the first: 1, 1.125, 1.25, … 1.875
+DIGITS = 3  # of a weight in base 2, after the leading one: 1, 1.125, 1.25, … 1.875
 
-OCTAVES = 3  # a direction is taken where, in spreads, no weight is more than 2^3 times another
+OCTAVES = 3  # a direction is used if, in standardised units, no weight is more than 2^3 times another
 
 WEIGHT_BITS = 1 + DIGITS + log2(2 * (OCTAVES + 1) + 1)  # one octave more: weights are tried up and down
 
 
 def cost(n_read: int, n_columns: int, weight: float) -> float:
-    """The bits that tell a test of so many of the columns, at a node of this weight."""
+    """Description length in bits of a test of `n_read` of the columns, at a node of this weight."""
     return log2(comb(n_columns, n_read)) + log2(max(weight - 1, 1)) + (n_read - 1) * WEIGHT_BITS
 
 
 def class_bits(counts: np.ndarray) -> np.ndarray:
-    """float64 [n_nodes]: n·H, the bits that tell the class of every row, of weights by class [n_nodes, n_classes]."""
+    """n·H, the bits that encode the class of every row, from class weights [n_nodes, n_classes], float64 [n_nodes]."""
     total = counts.sum(axis=1, keepdims=True)
-    share = np.divide(counts, total, out=np.ones_like(counts), where=counts > 0)
-    return -(counts * np.log2(share)).sum(axis=1)
+    proportion = np.divide(counts, total, out=np.ones_like(counts), where=counts > 0)
+    return -(counts * np.log2(proportion)).sum(axis=1)

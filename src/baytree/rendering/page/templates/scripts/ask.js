@@ -164,7 +164,7 @@ class Interview {
   undo() { this.answers.pop(); this.imagine(); }
 }
 
-// A single tree, as baytree/interview/tree_belief.py asks it: the leaves that are still possible, by the tree's own counts.
+// A single tree, as baytree/interview/tree_posterior.py asks it: the leaves that are still possible, by the tree's own counts.
 // Cells that a path allows are [start, stop] of intervals, or a list of booleans of levels.
 class TreeInterview extends Interview {
   imagine() {
@@ -366,7 +366,7 @@ class Questions {
     const { part, asked } = this, column = payload.columns[asked.column];
     part.question.dataset.column = column.name;
     part.question.textContent = `What is ${named(column.name)}?`;
-    part.gain.textContent = `expected to tell ${asked.gain < 0.01 ? asked.gain.toPrecision(1) : asked.gain.toFixed(2)} bits`;
+    part.gain.textContent = `expected information: ${asked.gain < 0.01 ? asked.gain.toPrecision(1) : asked.gain.toFixed(2)} bits`;
     part.exact.hidden = Boolean(column.levels) || column.isCut || Boolean(column.unit);
     part.number.value = "";
     part.choices.replaceChildren(...asked.choices.map((choice) => this.button(column, choice)));
@@ -390,7 +390,7 @@ class Questions {
     part.answer.dataset.class = answer;
     part.answer.textContent = `${named(payload.target)}: ${named(answer)}`;
     const n = talk.answers.length;
-    part.gain.textContent = `${percent(belief[payload.classes.indexOf(answer)])} sure after ${n} ${n === 1 ? "question" : "questions"}`;
+    part.gain.textContent = `probability ${percent(belief[payload.classes.indexOf(answer)])} after ${n} ${n === 1 ? "question" : "questions"}`;
     part.choices.replaceChildren();
     part.exact.hidden = true;
   }

@@ -190,7 +190,7 @@ class TreeDrawing {
     const way = [];
     for (let at = node; at.parent >= 0; at = this.nodes[at.parent]) way.unshift(this.condition(at));
     const told = `${this.answer(node)}, ${this.support(node)}`;
-    return `${way.length ? way.join(" and ") + ": " : "All rows: "}${told}${this.isSplit(node) ? `; asks for ${plain(this.columns[node.asked].name)}` : ""}`;
+    return `${way.length ? way.join(" and ") + ": " : "All rows: "}${told}${this.isSplit(node) ? `; tests ${plain(this.columns[node.asked].name)}` : ""}`;
   }
 
   condition(node) {
@@ -311,7 +311,7 @@ class TreeDrawing {
     const [cp, leaves, risk, error] = this.path[step];
     this.penalty = cp;
     const tried = error === undefined || error === null ? "" : `, ${error.toFixed(3)} ${this.tried}`;
-    document.getElementById("tree-size").textContent = `${leaves} ${leaves === 1 ? "leaf" : "leaves"}; ${this.isClasses ? "error" : "squared error"} ${risk.toFixed(3)} of that without a tree${tried}`;
+    document.getElementById("tree-size").textContent = `${leaves} ${leaves === 1 ? "leaf" : "leaves"}. ${this.isClasses ? "Error" : "Squared error"} relative to the root: ${risk.toFixed(3)}${tried}`;
     this.draw();
   }
 
@@ -334,7 +334,7 @@ class TreeDrawing {
     const found = this.sought ? this.nodes.filter((node) => this.isSplit(node) && this.columns[node.asked].name.toLowerCase().includes(this.sought)) : [];
     for (const node of found.slice(0, 50)) for (let at = this.nodes[node.parent]; at; at = this.nodes[at.parent]) this.open.add(at.place);
     this.draw();
-    this.told.textContent = this.sought ? `${found.length} ${found.length === 1 ? "card asks" : "cards ask"} for such a column.` : "";
+    this.told.textContent = this.sought ? `${found.length} ${found.length === 1 ? "card tests" : "cards test"} such a column.` : "";
   }
 
   listen() {

@@ -27,7 +27,7 @@ class WhatIf {
     const told = document.getElementById("whatif-answered"), dot = document.getElementById("whatif-least-dot");
     told.dataset.share = String(share[place]);
     told.dataset.right = right[place] === null ? "" : String(right[place]);
-    told.textContent = right[place] === null ? `No row is answered, ${tried}.` : `${percent(share[place])} of the rows are answered, ${percent(right[place])} of those right, ${tried}.`;
+    told.textContent = right[place] === null ? `No row is predicted, ${tried}.` : `${percent(share[place])} of the rows are predicted, ${percent(right[place])} of those correctly, ${tried}.`;
     dot.toggleAttribute("hidden", right[place] === null);
     dot.setAttribute("cx", 200 * share[place]);
     dot.setAttribute("cy", 200 * (1 - (right[place] ?? 1)) / (1 - low));
@@ -105,7 +105,7 @@ class WhatIf {
     this.beliefs.show(p);
     const answer = model.predict(this.row), sure = p[payload.classes.indexOf(answer)], least = Number(this.least.value);
     told.dataset.isSilent = String(sure < least);
-    told.textContent = sure < least ? `${named(payload.target)}: no answer, since ${named(answer)} has probability ${percent(sure)}` : `${named(payload.target)}: ${named(answer)}`;
+    told.textContent = sure < least ? `${named(payload.target)}: no prediction, since ${named(answer)} has probability ${percent(sure)}` : `${named(payload.target)}: ${named(answer)}`;
     if (payload.sets) this.within(payload.classes.filter((_, k) => p[k] * (1 + TIE) + 1e-300 >= payload.sets.bounds[k]));
     this.ledger(order.slice(0, 2), p);
   }
@@ -114,13 +114,13 @@ class WhatIf {
   within(classes) {
     const set = document.getElementById("whatif-set"), names = classes.map((name) => named(name));
     set.dataset.value = JSON.stringify(classes);
-    set.textContent = `${percent(payload.sets.asked)} set: ${names.length ? names.join(" or ") : "no class; the row would be odd with any"}`;
+    set.textContent = `${percent(payload.sets.asked)} set: ${names.length ? names.join(" or ") : "empty, since the row is atypical of every class"}`;
   }
 
   between(value, reach) {
     const set = document.getElementById("whatif-set");
     set.dataset.value = JSON.stringify(reach === null ? [] : [value - reach, value + reach]);
-    set.textContent = `${percent(payload.sets.asked)} interval: ${reach === null ? "any number; too few rows were kept back" : `${short(value - reach)} to ${short(value + reach)}`}`;
+    set.textContent = `${percent(payload.sets.asked)} interval: ${reach === null ? "any number, since there are too few calibration rows" : `${short(value - reach)} to ${short(value + reach)}`}`;
   }
 
   // Of classes the answer against the next; where columns add nothing to scores (trees), what the answer loses without each.
@@ -131,15 +131,15 @@ class WhatIf {
       const total = other === undefined ? p : Math.log(p[best]) - Math.log(p[other]);
       const start = total - lines.reduce((sum, [, amount]) => sum + amount, 0);
       if (Number.isFinite(start)) lines.unshift([null, start]);
-      unit.textContent = other === undefined ? "what each column adds" : `log-odds for ${named(payload.classes[best])} against ${named(payload.classes[other])}`;
+      unit.textContent = other === undefined ? "contribution of each column" : `log-odds for ${named(payload.classes[best])} against ${named(payload.classes[other])}`;
     } else if (tree && !payload.tree.isPart) {
       tree.follow(this.row);
       lines = tree.changes(best, payload.classes.length ? p[best] : p);
-      unit.textContent = payload.classes.length ? `what each test changes of the probability of ${named(payload.classes[best])}` : "what each test changes";
+      unit.textContent = payload.classes.length ? `change of the probability of ${named(payload.classes[best])} by each test` : "change by each test";
     } else {
       if (tree) tree.follow(this.row);  // a part of the model, whose tests do not tell all
       lines = payload.columns.map((column) => [column.name, this.without(column, best, p)]).filter(([, amount]) => Math.abs(amount) > 1e-12);
-      unit.textContent = payload.classes.length ? `how much less probable ${named(payload.classes[best])} would be without it` : "how much less it would be without it";
+      unit.textContent = payload.classes.length ? `decrease of the probability of ${named(payload.classes[best])} without the column` : "decrease of the prediction without the column";
     }
     this.showLedger(lines);
   }
@@ -182,7 +182,7 @@ class WhatIf {
     single.sort((a, b) => a.cost - b.cost);
     const found = single.slice(0, 3).map((move) => [[move], move.answer]);
     if (!found.length) found.push(...this.pairs(moves, now));
-    list.replaceChildren(...(found.length ? found.map(([changes, answer]) => element("li", {}, `${changes.map((move) => this.told(move)).join(" and ")}: ${named(answer)}`)) : [element("li", {}, "No change of one or two columns does.")]));
+    list.replaceChildren(...(found.length ? found.map(([changes, answer]) => element("li", {}, `${changes.map((move) => this.told(move)).join(" and ")}: ${named(answer)}`)) : [element("li", {}, "No change of one or two columns changes the prediction.")]));
   }
 
   told({ column, value }) {
