@@ -6,7 +6,7 @@ It does not depend on scikit-learn. Frames of remote engines are predicted parti
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -115,3 +115,10 @@ def is_without_rows(X: FrameLike) -> bool:
 
 def _is_empty(values: Any) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str) and not len(values)
+
+
+class FittedEstimator(Protocol):
+    """A fitted estimator, as exports, reports, evaluation, drift and diff read it."""
+
+    @property
+    def _predictor(self) -> Predictor: ...

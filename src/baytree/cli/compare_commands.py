@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from baytree.comparison.fold_tasks import Progress
     from baytree.comparison.leaderboard import Comparison
+    from baytree.model_selection.problem import SupervisedProblem
 
 _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="Type of the target (default: inferred).")
 
@@ -83,9 +84,9 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.of_rows(problem)}\n", keep="\n"))
     echo_notes(problem.schema.notes)
-    given = {name: options[name] for name in ("cv", "repeats", "by", "task")} | {"costs": _costs(options["costs"])}
+    given = {name: options[name] for name in ("cv", "repeats", "by")} | {"costs": _costs(options["costs"])}
     with _progress() as watch:
-        result = _compared(frame, target, models, **given, schema=schema or None, progress=watch)
+        result = _compared(problem, models, **given, progress=watch)
     click.echo(terminal_output.coloured(escaped(str(result), keep="\n")))
     click.echo("\n" + escaped(terminal_output.first_lines(str(result.recommended)), keep="\n"))
     again = terminal_output.command(click.get_current_context(), result.recommendation.short)
@@ -196,11 +197,11 @@ def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFra
     return files.read_all(source).drop(dropped), schema
 
 
-def _compared(*given: Any, **options: Any) -> Comparison:
-    from baytree.comparison.compare import compare
+def _compared(problem: SupervisedProblem, models: str | None, **options: Any) -> Comparison:
+    from baytree.comparison.compare import run_comparison
 
     try:
-        return compare(*given, **options)
+        return run_comparison(problem, models, **options)
     except ValueError as error:
         if "there is no model" in str(error):
             raise click.UsageError(str(error)) from None

@@ -96,13 +96,31 @@ def compare(
     'NaiveBayesClassifier'
     """
     problem = SupervisedProblem.of(frame, target, task, schema, sample_weight)
+    options = {"cv": cv, "by": by, "costs": costs, "repeats": repeats, "groups": groups, "random_state": random_state}
+    return run_comparison(problem, models, **options, n_jobs=n_jobs, progress=progress)
+
+
+def run_comparison(
+    problem: SupervisedProblem,
+    models: Any = None,
+    *,
+    cv: CV = 10,
+    by: str | None = None,
+    costs: CostsLike = None,
+    repeats: int | None = None,
+    groups: ArrayLike | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[Progress], Any] | None = None,
+) -> Comparison:
+    """Compare models on a problem whose schema is known; parameters as in `compare`."""
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
     candidates, skipped = participants(problem, models)
     judging = criterion(by, problem, costs, [participant.estimator for participant in candidates])
     folds = _folds(problem, cv, groups, random_state, repeats)
     refuse_single_rows(judging, folds)
-    return FoldTasks(problem, folds, progress, n_jobs).run(candidates, skipped, judging, cautions(problem, folds, task))
+    return FoldTasks(problem, folds, progress, n_jobs).run(candidates, skipped, judging, cautions(problem, folds, problem.task))
 
 
 FEWEST_ROWS = 4

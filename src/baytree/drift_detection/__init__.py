@@ -8,23 +8,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Protocol
 
 from baytree._typing import FrameLike
-from baytree.base.predictor import Predictor
+from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.frames import read
 from baytree.drift_detection.batch import Batch
 from baytree.drift_detection.drift import Drift
 from baytree.engine.dispatch import remote_source
 
 __all__ = ["Batch", "Drift", "drift"]
-
-
-class FittedEstimator(Protocol):
-    """A fitted estimator."""
-
-    @property
-    def _predictor(self) -> Predictor: ...
 
 
 def drift(model: FittedEstimator | Predictor, frame: FrameLike) -> Drift:

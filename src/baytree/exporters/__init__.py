@@ -11,12 +11,12 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from baytree.file_io.atomic import write_file
 
 if TYPE_CHECKING:
-    from baytree.base.predictor import Predictor
+    from baytree.base.predictor import FittedEstimator, Predictor
     from baytree.formula import Formula
 
 # Exporter of each target: a function of a formula and the options of that target.
@@ -29,13 +29,6 @@ EXPORTERS: Mapping[str, str] = {
     "pmml": "exporters.pmml.file:document",
     "json": "formula:document",
 }
-
-
-class FittedEstimator(Protocol):
-    """Anything that can be exported: a fitted estimator."""
-
-    @property
-    def _predictor(self) -> Predictor: ...
 
 
 def export(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.base.labelled_rows import column_named, read_target
 from baytree.base.model import predict_codes
-from baytree.base.predictor import Predictor, is_without_rows
+from baytree.base.predictor import FittedEstimator, Predictor, is_without_rows
 from baytree.data.encoding.read_target import read_part_weights, weight_column
 from baytree.data.encoding.sample import warn_of_unlabelled
 from baytree.data.encoding.table import check_shape
@@ -32,13 +32,6 @@ from baytree.metrics.residuals import Residuals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-class FittedEstimator(Protocol):
-    """Fitted estimator."""
-
-    @property
-    def _predictor(self) -> Predictor: ...
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,10 +8,9 @@ changes none. It is called `model_diff`, so that `bt.diff` stays a function.
 from __future__ import annotations
 
 from functools import partial
-from typing import Protocol
 
 from baytree._typing import FrameLike
-from baytree.base.predictor import Predictor
+from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.engine.dispatch import remote_source
 from baytree.model_diff.changes import Change, schema_changes
 from baytree.model_diff.difference import Difference
@@ -19,13 +18,6 @@ from baytree.model_diff.flips import Flip, Flips
 from baytree.model_diff.model_changes import are_equal_records, model_changes
 
 __all__ = ["Change", "Difference", "Flip", "Flips", "diff"]
-
-
-class FittedEstimator(Protocol):
-    """A fitted estimator."""
-
-    @property
-    def _predictor(self) -> Predictor: ...
 
 
 def diff(old: FittedEstimator | Predictor, new: FittedEstimator | Predictor, frame: FrameLike = None) -> Difference:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from baytree._typing import FrameLike
-from baytree.base.predictor import Predictor
+from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.file_io.atomic import write_file
 from baytree.rendering.page.html_page import Page
 from baytree.reporting.comparison_page import ComparisonLike
 from baytree.reporting.rejection import PredictionSetsLike
-from baytree.reporting.subject import FittedEstimator, predictor_of
+from baytree.reporting.subject import predictor_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
+from baytree.base.predictor import FittedEstimator
 from baytree.data.encoding.labels import Labels
 from baytree.display.terminal import escaped, number
 from baytree.exporters import program
@@ -19,7 +20,7 @@ from baytree.rendering.page.html_page import Page, Section
 from baytree.reporting.columns import table_view
 from baytree.reporting.model_page import model_sections
 from baytree.reporting.rejection import RejectionCurveLike
-from baytree.reporting.subject import FittedEstimator, ReportSubject, predictor_of
+from baytree.reporting.subject import ReportSubject, predictor_of
 
 MOST_POINTS = 120  # of a ROC curve
 

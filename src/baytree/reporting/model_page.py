@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from baytree._typing import FrameLike
-from baytree.base.predictor import Predictor
+from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.schema.column import Kind
 from baytree.display.terminal import escaped
 from baytree.exporters import program
@@ -20,7 +20,7 @@ from baytree.reporting.distributions import bayes_view, ellipses_view, joint_vie
 from baytree.reporting.interactive import interview_payload, rows_view
 from baytree.reporting.rejection import PredictionSetsLike, RejectionCurveLike, rejection_payload, sets_payload, silence_view
 from baytree.reporting.splines import functions_view
-from baytree.reporting.subject import FittedEstimator, ReportSubject, overview, predictor_of
+from baytree.reporting.subject import ReportSubject, overview, predictor_of
 from baytree.reporting.trees import PruningPathLike, leaves_view, trials_view, validated_path, voting_rules_view, with_errors
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary

@@ -6,8 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from baytree.base.predictor import FittedEstimator
 from baytree.rendering.page.table_views import RejectionView
-from baytree.reporting.subject import EvaluatedRows, FittedEstimator, ReportSubject, predictor_of
+from baytree.reporting.subject import EvaluatedRows, ReportSubject, predictor_of
 from baytree.uncertainty.rejection import RejectionCurvePoints, at_least
 
 THRESHOLDS = np.arange(101) / 100  # stops of the page's slider

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import msgspec
 import numpy as np
 
 from baytree._typing import FrameLike
 from baytree.base.labelled_rows import encode_labelled
 from baytree.base.model import predict_codes
-from baytree.base.predictor import Predictor
+from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.encoding.table import Table
 from baytree.display.terminal import number
 from baytree.rendering.page.table_views import Figure, Overview
 from baytree.statistics.profile import Profile
 from baytree.summary import Summary
 from baytree.summary.tree import BayesTreeSummary, TreeSummary
-
-
-class FittedEstimator(Protocol):
-    """A fitted estimator."""
-
-    @property
-    def _predictor(self) -> Predictor: ...
 
 
 def predictor_of(model: FittedEstimator | Predictor) -> Predictor:

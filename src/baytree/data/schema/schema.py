@@ -136,6 +136,16 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         before = np.searchsorted(inputs, [index_of[name] for name in self.numbers_left_out])
         return np.insert(coef, before, 0.0, axis=axis) if len(before) else coef
 
+    def without_left_out(self) -> Schema:
+        """The schema of the same table without the columns that are not learnt from."""
+        gone = set(self.left_out)
+        return msgspec.structs.replace(
+            self,
+            inputs=tuple(name for name in self.inputs if name not in gone),
+            notes=tuple(note for note in self.notes if note.column not in gone),
+            numbers_left_out=(),
+        )
+
     def union(self, other: Schema) -> Schema:
         """Return the schema with the levels and classes of both; raise a ValueError if a column differs in kind."""
         columns = tuple(column.union(other[column.name]) for column in self.columns)
