@@ -84,7 +84,8 @@ class BoostingState:
         """Move half-way towards equal weight of correct and wrong rows, by the same amount for each wrong row."""
         transfer, scale = (w_right - w_wrong) / 4, (wrong.sum() + right.sum()) / max(w_right + w_wrong, 1e-30)
         new_weight = weight.copy()
-        new_weight[wrong] = (scale * (weight[wrong] + transfer / max(wrong.sum(), 1))).astype(_FLOAT32)
+        added = float(_FLOAT32(transfer / max(wrong.sum(), 1)))  # in float32: it decides ties in pruning
+        new_weight[wrong] = (scale * (weight[wrong].astype(float) + added)).astype(_FLOAT32)
         factor = scale * (w_right - transfer) / max(w_right, 1e-30)
         new_weight[right] = np.maximum((weight[right] * factor).astype(_FLOAT32), _MIN_WEIGHT)
         self.lightest *= factor

@@ -77,8 +77,9 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         """Predicted class of each row, and the vote of its most specific rule, ½ if none holds for it."""
         firing, votes = self._fired(table)
         choice = leading(votes, self.default)
-        confidence = self._specific(firing, votes.shape[1])[np.arange(len(choice)), choice]
-        return choice, np.where(confidence > 0, confidence, _DEFAULT_CONFIDENCE)
+        vote = self._specific(firing, votes.shape[1])[np.arange(len(choice)), choice]
+        confidence = np.rint(1000 * vote).astype(np.float32) * np.float32(0.001)  # not the nearest to the vote: it decides ties
+        return choice, np.where(confidence > 0, confidence, np.float32(_DEFAULT_CONFIDENCE))
 
     def reported(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Predicted class of each row, and the confidence in it before normalisation."""

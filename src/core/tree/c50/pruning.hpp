@@ -189,7 +189,7 @@ class GlobalPruner {
  private:
   double as_leaf(size_t id) const { return static_cast<float>(tree_.node[id].weight - tree_.weight_of(id, tree_.node[id].label)); }
   // Sums the other classes one by one: the last bit differs from `as_leaf`, and decides equal ratios.
-  double leaf_errors(size_t id) const {
+  float leaf_errors(size_t id) const {
     float sum = 0;
     for (const auto& [label, weight] : tree_.counts_of(id))
       if (label != tree_.node[id].label) sum += static_cast<float>(weight);
@@ -252,7 +252,8 @@ class GlobalPruner {
 
   Growth& tree_;
   Workers& workers_;
-  std::vector<double> errors_, leaves_;
+  std::vector<float> errors_;  // float32 sums, too: their last bits decide equal ratios
+  std::vector<double> leaves_;
 };
 
 }  // namespace baytree::tree::c50

@@ -81,7 +81,7 @@ inline void keep_counts(Growth& tree, size_t id, const ClassWeights<double>& cou
   tree.keep(id, kept);
   Node& node = tree.node[id];
   node.label = kept.heaviest();
-  node.weight = static_cast<float>(std::accumulate(counts.weight.begin(), counts.weight.end(), 0.0));
+  node.weight = std::accumulate(kept.weight.begin(), kept.weight.end(), 0.0F);
   node.rows = static_cast<int64_t>(rows);
   node.errors = static_cast<float>(node.weight - static_cast<double>(kept.largest()));
 }
