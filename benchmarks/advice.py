@@ -95,7 +95,7 @@ def compared(seen: pd.DataFrame, unseen: pd.DataFrame, target: str, kinds: dict)
             float((entry.fitted.predict(unseen) == right).mean()),
         )
         for entry in found.entries
-    ], found.bar.ratio
+    ], found.baseline.ratio
 
 
 def table(name: str) -> tuple[pd.DataFrame, str, dict]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
+from typing import Any
 
 _PACKAGE_FOLDER = os.path.dirname(__file__)  # os.path, because importing pathlib is slow (as ten of our modules)
 
@@ -80,6 +81,17 @@ def emit(kept: list[tuple[str, type[Warning]]]) -> None:
     """Issue captured warnings, each distinct one once."""
     for message, category in dict.fromkeys(kept):
         warn(message, category)
+
+
+def renamed(old: str, new: str) -> Any:
+    """A deprecated attribute `old` that returns attribute `new` and warns."""
+
+    def read(self: object) -> object:
+        warn(f"{type(self).__name__}.{old} is called {new} now", DeprecationWarning)
+        return getattr(self, new)
+
+    read.__doc__ = f"Deprecated name of `{new}`."
+    return property(read)
 
 
 def _caller() -> FrameType:

@@ -85,7 +85,7 @@ def births(n: int, seed: int) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("seed", range(3))
 def test_births_of_low_weight_are_not_left_to_the_majority_class(seed):
     found = bt.compare(births(189, seed), "low", ["majority", "cart-cp", "nb", "lda", "logistic-fixed"])
-    assert "repeated 3 times" in found.bar.how
+    assert "repeated 3 times" in found.baseline.how
     assert found.advice.beats_the_bar
     assert found.recommendation.short != "majority"
 
@@ -188,9 +188,9 @@ FAST = ["majority", "nb", "lda"]
 def test_few_rows_are_dealt_several_times_and_the_print_says_so():
     assert [repeats_for(n) for n in (4, 1_000)] == [3, 1]
     found = bt.compare(rows(), "y", FAST, cv=5)
-    assert len(found.bar.trials) == 15
+    assert len(found.baseline.trials) == 15
     assert "5 stratified folds, repeated 3 times, seeds 0 to 2" in str(found)
-    assert len(bt.compare(rows(), "y", FAST, cv=5, repeats=2).bar.trials) == 10
+    assert len(bt.compare(rows(), "y", FAST, cv=5, repeats=2).baseline.trials) == 10
     with pytest.raises(ValueError, match="repeats=2 needs cv as a number of folds"):
         bt.compare(rows(), "y", FAST, cv="loo", repeats=2)
 
@@ -210,7 +210,7 @@ def test_costs_are_judged_by_the_answer_of_least_expected_cost():
     costs = {"yes": {"no": 9}, "no": {"yes": 1}}
     found = bt.compare(rows(), "y", FAST, cv=4, repeats=1, costs=costs)
     assert found.metric == "expected cost"
-    assert found.bar.mean("expected cost") == pytest.approx(np.mean(rows()["y"] == "no"), abs=0.01)  # always yes
+    assert found.baseline.mean("expected cost") == pytest.approx(np.mean(rows()["y"] == "no"), abs=0.01)  # always yes
     assert "always predicting yes: expected cost" in str(found)
     even = bt.compare(rows(), "y", FAST, cv=4, repeats=1, costs=[[0, 1], [1, 0]])
     for entry in even.entries:
@@ -222,7 +222,7 @@ def test_numbers_are_judged_by_the_squared_error_and_the_mean_is_the_bar():
     table = {"x": rng.random(120), "y": rng.normal(size=120)}
     found = bt.compare(table, "y", ["mean", "cart-cp"], cv=4)
     assert found.metric == "squared error"
-    assert found.judged.limit == pytest.approx(0.01 * np.var(table["y"]))
+    assert found.criterion.limit == pytest.approx(0.01 * np.var(table["y"]))
     assert found.recommendation.short == "mean"
     assert "No model is better than always predicting the mean" in found.sentence
 
@@ -257,4 +257,4 @@ def test_a_weight_of_two_is_a_row_twice_for_the_bar():
     doubled = {name: np.concatenate([values, values[:30]]) for name, values in table.items()}
     weighted = bt.compare(table, "y", FAST, cv=fold.tolist(), sample_weight=np.repeat([2.0, 1.0], 30))
     repeated = bt.compare(doubled, "y", FAST, cv=[*fold, *fold[:30]])
-    assert weighted.bar.mean("Brier score") == pytest.approx(repeated.bar.mean("Brier score"))
+    assert weighted.baseline.mean("Brier score") == pytest.approx(repeated.baseline.mean("Brier score"))

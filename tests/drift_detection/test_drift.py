@@ -51,7 +51,7 @@ def test_a_renamed_level_names_the_column_and_the_level(model, penguins):
     found = bt.drift(model, penguins.assign(island=penguins.island.replace({"Biscoe": "Biscoe Island"})))
     assert found.alarms == ["island"]
     assert found.columns[0].new_levels == ("Biscoe Island",)
-    assert found.unlike == found.columns[0].new > 0.4
+    assert found.out_of_range == found.columns[0].new > 0.4
 
 
 @pytest.mark.parametrize("gone", [lambda f: f.assign(bill_depth_mm=np.nan), lambda f: f.drop(columns="bill_depth_mm")])

@@ -102,10 +102,9 @@ def test_of_many_probabilities_the_first_digits_give_the_area_whatever_the_parts
     score = 1 / (1 + np.exp(-r.normal(-2, 3, 20_000)))
     truth = r.random(20_000) < score
     exact = metrics.area_under_curve(truth, score)
-    found = [
-        sum((WeightedProbabilities.of(s, t, None, 2) for s, t in zip(np.array_split(score, n), np.array_split(truth, n), strict=True)),
-            start=WeightedProbabilities.of(score[:0], truth[:0], None, 2)) for n in (1, 7, 100)
-    ]  # fmt: skip
+    empty = WeightedProbabilities.of(score[:0], truth[:0], None, 2)
+    parts = [np.array_split(np.arange(len(score)), n) for n in (1, 7, 100)]
+    found = [sum((WeightedProbabilities.of(score[k], truth[k], None, 2) for k in each), start=empty) for each in parts]
     assert found[0].is_coarse
     assert all(np.array_equal(each.value, found[0].value) and each.cells == found[0].cells for each in found)
     assert metrics.area_of_counts(*found[0].weights().T[::-1]) == pytest.approx(exact, abs=1e-6)

@@ -217,7 +217,7 @@ def test_the_corrected_interval_and_test_are_those_of_nadeau_and_bengio():
 
 def test_a_learning_curve_learns_from_more_and_more_rows_and_ends_at_the_whole():
     X, y = groups(200)
-    curve = bt.learning_curve(bt.NaiveBayesClassifier(), X, y, shares=(0.1, 0.5, 1.0), cv=5)
+    curve = bt.learning_curve(bt.NaiveBayesClassifier(), X, y, train_sizes=(0.1, 0.5, 1.0), cv=5)
     assert curve.n_rows == (16, 80, 160)
     assert curve.scores[-1].mean == pytest.approx(bt.cross_validate(bt.NaiveBayesClassifier(), X, y, cv=5).mean("accuracy"))
 
@@ -228,13 +228,15 @@ def test_the_root_of_a_tree_is_certain_where_one_column_tells_all_and_not_where_
     y = rng.integers(0, 2, 120)
     noisy = {f"x{j}": y + 0.8 * rng.normal(size=120) for j in range(2)}
     tree = bt.DecisionTreeClassifier(max_depth=2)
-    sure = bt.root_stability(tree, {**noisy, "key": y + 0.01 * rng.normal(size=120), "y": y.astype(str)}, "y", n_times=30)
+    sure = bt.root_stability(
+        tree, {**noisy, "key": y + 0.01 * rng.normal(size=120), "y": y.astype(str)}, "y", n_bootstrap=30
+    )
     assert sure.shares == (("key", 1.0),)
-    torn = bt.root_stability(tree, {**noisy, "y": y.astype(str)}, "y", n_times=60)
+    torn = bt.root_stability(tree, {**noisy, "y": y.astype(str)}, "y", n_bootstrap=60)
     assert dict(torn.shares).keys() == {"x0", "x1"}
     assert sum(share for _, share in torn.shares) == pytest.approx(1)
     assert min(share for _, share in torn.shares) > 0.05
-    assert bt.root_stability(tree, {**noisy, "y": y.astype(str)}, "y", n_times=60) == torn
+    assert bt.root_stability(tree, {**noisy, "y": y.astype(str)}, "y", n_bootstrap=60) == torn
     with pytest.raises(ValueError, match="is not a tree"):
         bt.root_stability(bt.NaiveBayesClassifier(), noisy, y)
 
@@ -258,7 +260,7 @@ def test_pictures_are_drawn(what):
         "history": lambda: bt.ForwardSelection(bayes, cv=3, floating=True).fit(X, y),
         "comparison": lambda: bt.compare(X, y, ["majority", "nb"], cv=3),
         "curve": lambda: bt.learning_curve(bayes, X, y, cv=3),
-        "stability": lambda: bt.root_stability(bt.DecisionTreeClassifier(max_depth=1), X, y, n_times=5),
+        "stability": lambda: bt.root_stability(bt.DecisionTreeClassifier(max_depth=1), X, y, n_bootstrap=5),
         "validation": lambda: bt.cross_validate(bayes, X, y, cv=3),
     }[what]()
     assert result.plot().figure is not None

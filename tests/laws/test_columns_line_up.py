@@ -68,6 +68,8 @@ def test_per_column_attributes_have_an_entry_for_each_column_that_was_given(name
         assert seen
         chosen = SelectFromModel(model, prefit=True, threshold=-np.inf).transform(frame)
         assert chosen.shape == frame.shape
+        target = VALUE if is_regressor(kind()) else LABEL
+        assert SelectFromModel(kind()).fit(frame, target).get_support().any()  # the threshold that scikit-learn chooses
 
 
 @pytest.mark.filterwarnings("ignore")

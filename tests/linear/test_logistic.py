@@ -228,8 +228,8 @@ def test_inverting_a_matrix_scales_rows_not_columns():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"penalty": "l3"}, {"C": 0.0}, {"C": "1"}, {"lambda_": -1.0}, {"penalty": "elasticnet"}, {"solver": "saga"},
-     {"max_iter": 0}, {"class_weight": "even"}, {"missing": "drop"}, {"tol": -1.0}],
+    [{"penalty": "l3"}, {"C": 0.0}, {"C": "1"}, {"lambda_": -1.0}, {"penalty": "elasticnet", "l1_ratio": None},
+     {"solver": "saga"}, {"max_iter": 0}, {"class_weight": "even"}, {"missing": "drop"}, {"tol": -1.0}],
 )  # fmt: skip
 def test_wrong_parameters_are_refused_by_name(wrong):
     X, y = rows(15)

@@ -115,7 +115,7 @@ def test_weights_alone_are_told_to_differ_without_a_change(penguins):
     once, twice = (bt.DecisionTreeClassifier(max_depth=2).fit(rows, "species") for rows in tables)
     found = bt.diff(once, twice, penguins)
     assert (found.schema, found.model, found.rows.flipped) == ((), (), ())
-    assert found.is_untold
+    assert found.has_hidden_changes
     assert not found.is_empty
     assert "numbers that their summaries do not show" in str(found)
 

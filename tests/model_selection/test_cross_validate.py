@@ -232,7 +232,7 @@ def test_a_calibration_curve_counts_every_answer():
 
 
 def test_more_rows_do_not_make_naive_bayes_worse_on_easy_classes():
-    curve = bt.learning_curve(bt.NaiveBayesClassifier(), mixed(300), "label", cv=5, shares=(0.05, 1.0))
+    curve = bt.learning_curve(bt.NaiveBayesClassifier(), mixed(300), "label", cv=5, train_sizes=(0.05, 1.0))
     assert curve.n_rows == (12, 240)
     assert curve.scores[1].mean >= curve.scores[0].mean
 

@@ -88,7 +88,7 @@ def test_with_alpha_nothing_is_impossible():
 
 def test_models_with_no_class_in_common_are_not_merged():
     other = bt.NaiveBayesClassifier().fit({**ROWS, "c": ["p", "p", "q", "q"]}, "c")
-    with pytest.raises(ValueError, match="no class in common .k1, k2 and p, q."):
+    with pytest.raises(ValueError, match=r"no class in common .k1, k2 and p, q."):
         bt.NaiveBayesClassifier().fit(ROWS, "c").merge(other)
 
 

@@ -79,7 +79,7 @@ def test_the_reasons_beside_an_answer_are_the_largest_of_its_ledger(tmp_path):
         amounts = ledger.against_runner_up()[2][1:]
         largest = sorted(amounts, key=abs, reverse=True)
         assert [columns["effect 1"][row], columns["effect 2"][row]] == largest[:2]
-        assert columns["reason 1"][row] == ledger.evidence[amounts.index(largest[0])].told
+        assert columns["reason 1"][row] == ledger.evidence[amounts.index(largest[0])].label
 
 
 def test_rows_without_so_many_reasons_have_empty_ones(tmp_path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import numpy as np
 
+from baytree._warnings import renamed
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.rendering.explanation import ExcludedClasses, ExplanationTable, to_text
@@ -75,7 +76,7 @@ class Evidence(msgspec.Struct, frozen=True):
     condition: str = ""  # test on the value, with the column's name; empty if the value itself counts
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """Label of the line: `age = 5`, or the condition, with the value unless it is implied: `age < 7.5 (5)`."""
         if not self.condition:
             return f"{self.column} = {self.value}"
@@ -86,6 +87,8 @@ class Evidence(msgspec.Struct, frozen=True):
     def excluded(self) -> np.ndarray:
         """Codes of the classes that are impossible with this value. int64 [n_excluded]"""
         return np.flatnonzero(np.isneginf(self.effect))
+
+    told = renamed("told", "label")
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -183,7 +186,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def _ledger(self) -> ExplanationTable:
         text, title, (start, *amounts), total = self.against_runner_up()
-        names = tuple(line.told for line in self.evidence)
+        names = tuple(line.label for line in self.evidence)
         excluded = tuple(tuple(self.classes[c] for c in line.excluded) for line in self.evidence)
         impossible = tuple(self.classes[c] for c in np.flatnonzero(np.isneginf(self.scores)))
         possible = () if self.unit == "number" else tuple(c for c in self.classes if c not in set(impossible))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,10 @@ main.add_command(compare_commands.rank)
 
 main.add_command(report_commands.report)
 
-main.add_command(report_commands.play)
+main.add_command(report_commands.interview)
+_play = copy(report_commands.interview)  # its older name
+_play.hidden = True
+main.add_command(_play, "play")
 
 main.add_command(model_commands.write_model)
 

@@ -70,7 +70,7 @@ def report(model: Path, table: str | None, rows: int | None, output: Path, **opt
 @click.option("--cost", multiple=True, metavar="COLUMN=N", help="Cost of asking for a column (default: 1).")
 @click.option("--table", metavar="TABLE", help="Labelled rows, for a model that was saved without a profile.")
 @read_options
-def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: object) -> None:
+def interview(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: object) -> None:
     """Think of a row; MODEL asks for the most informative columns until it is sure of the class.
 
     If columns have costs, it asks for the column with the most information per cost.

@@ -120,7 +120,9 @@ def run_comparison(
     judging = criterion(by, problem, costs, [participant.estimator for participant in candidates])
     folds = _folds(problem, cv, groups, random_state, repeats)
     refuse_single_rows(judging, folds)
-    return FoldTasks(problem, folds, progress, n_jobs).run(candidates, skipped, judging, cautions(problem, folds, problem.task))
+    return FoldTasks(problem, folds, progress, n_jobs).run(
+        candidates, skipped, judging, cautions(problem, folds, problem.task)
+    )
 
 
 FEWEST_ROWS = 4

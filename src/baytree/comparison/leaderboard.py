@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baytree._typing import EstimatorLike
+from baytree._warnings import renamed
 from baytree.comparison import text as words
 from baytree.comparison.entry import Entry
 from baytree.comparison.recommendation import JudgingCriterion, ModelStanding, Recommendation, Scored, recommend
@@ -32,15 +33,15 @@ class Comparison(TextResult):
     entries : tuple of Entry
         One entry per model, best first: its `short` name, `name`, `validation` (all out-of-fold predictions), `fitted`
         (fitted to all rows) and `size`.
-    judged : JudgingCriterion
+    criterion : JudgingCriterion
         Score by which models are ranked, and how much of a second metric a simpler model may lose.
-    bar : CrossValidation
+    baseline : CrossValidation
         Cross-validation of the baseline: the majority class or the mean of the training rows.
     skipped : tuple of (str, str)
         Name and reason of each model that was left out.
     is_interrupted : bool
         Whether Ctrl-C ended the comparison before all models were tried.
-    cautions : tuple of str
+    warnings : tuple of str
         Warnings about the scores.
     metric : str
         Name of the score that ranks the models, such as "Brier score".
@@ -63,21 +64,21 @@ class Comparison(TextResult):
     """
 
     entries: tuple[Entry, ...]
-    judged: JudgingCriterion
-    bar: CrossValidation
+    criterion: JudgingCriterion
+    baseline: CrossValidation
     skipped: tuple[tuple[str, str], ...] = ()
     is_interrupted: bool = False
-    cautions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def metric(self) -> str:
         """Name of the score that ranks the models."""
-        return self.judged.metric
+        return self.criterion.metric
 
     @property
     def target(self) -> str:
         """Name of the target."""
-        return self.bar.label.target.name
+        return self.baseline.label.target.name
 
     @property
     def best(self) -> Any:
@@ -99,8 +100,8 @@ class Comparison(TextResult):
         """Comparison of each model with the best, and the recommendation."""
         scored = [self._scored(entry.name, entry.validation, entry.size.numbers) for entry in self.entries]
         # without fold scores, single rows are paired, which share no training rows to correct for
-        ratio = self.bar.ratio if self.bar.is_by_fold else 0.0
-        return recommend(scored, ratio, self.judged.limit, self._scored("", self.bar, 0))
+        ratio = self.baseline.ratio if self.baseline.is_by_fold else 0.0
+        return recommend(scored, ratio, self.criterion.limit, self._scored("", self.baseline, 0))
 
     @property
     def contenders(self) -> list[Entry]:
@@ -132,12 +133,12 @@ class Comparison(TextResult):
         return {
             "target": self.target,
             "metric": self.metric,
-            "folds": self.bar.how,
+            "folds": self.baseline.how,
             "rule": self.rule,
             "models": [{**row, "scores": _scores(entry), "parameters": _parameters(entry.fitted)} for entry, row in each],
-            "always_the_same": {metric: self.bar.mean(metric) for metric in self.bar.metrics},
+            "always_the_same": {metric: self.baseline.mean(metric) for metric in self.baseline.metrics},
             "beats_always_the_same": self.advice.beats_the_bar,
-            "cautions": list(self.cautions),
+            "cautions": list(self.warnings),
             "notes": [str(note) for note in getattr(getattr(self.recommended, "schema_", None), "notes", ())],
             "left_out": [{"model": name, "reason": reason} for name, reason in self.skipped],
             "is_interrupted": self.is_interrupted,
@@ -186,7 +187,7 @@ class Comparison(TextResult):
         return entry.validation.summary(self.metric)
 
     def _scored(self, name: str, validation: CrossValidation, size: int) -> Scored:
-        return Scored(name, validation.losses(self.metric), validation.losses(self.judged.bounded), size)
+        return Scored(name, validation.losses(self.metric), validation.losses(self.criterion.bounded), size)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [self._row(*each) for each in zip(self.entries, self.advice.standings, strict=True)]
@@ -197,6 +198,10 @@ class Comparison(TextResult):
         also = {metric: entry.validation.mean(metric) for metric in entry.validation.metrics if metric != self.metric}
         size = {"seconds": entry.validation.seconds, "size": entry.size.numbers}
         return {**named, **standing._asdict(), "is_contender": standing.is_as_good, **also, **size}
+
+    judged = renamed("judged", "criterion")
+    bar = renamed("bar", "baseline")
+    cautions = renamed("cautions", "warnings")
 
 
 def _scores(entry: Entry) -> dict[str, list[float]]:

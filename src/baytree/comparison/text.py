@@ -29,7 +29,7 @@ def page(compared: Comparison) -> str:
 def title(compared: Comparison) -> str:
     """Return the number of models, the target, and how the folds were made."""
     n = len(compared.entries)
-    return f"{n} model{'s' * (n != 1)} for {compared.target}: {compared.bar.how}"
+    return f"{n} model{'s' * (n != 1)} for {compared.target}: {compared.baseline.how}"
 
 
 def leaderboard(compared: Comparison) -> list[list[str]]:
@@ -40,10 +40,10 @@ def leaderboard(compared: Comparison) -> list[list[str]]:
 
 def rule(compared: Comparison) -> str:
     """Return the rule behind the recommendation, as a sentence."""
-    units = "folds" if compared.bar.is_by_fold else "rows"
+    units = "folds" if compared.baseline.is_by_fold else "rows"
     return (
         f"as good as the best: {compared.metric} within one standard error (±) of the best on the same {units}, and "
-        f"{compared.judged.in_words}; the smallest of these models is recommended"
+        f"{compared.criterion.in_words}; the smallest of these models is recommended"
     )
 
 
@@ -78,13 +78,13 @@ def _of_the_bar(compared: Comparison) -> str:
 
 
 def _always(compared: Comparison) -> str:
-    label, weight = compared.bar.label, compared.bar.weight
-    if not compared.bar.is_classification:
+    label, weight = compared.baseline.label, compared.baseline.weight
+    if not compared.baseline.is_classification:
         return f"the mean, {_score(float(np.average(label.values, weights=weight)))}"
-    weights = np.bincount(label.values, weight, len(compared.bar.classes))
-    given = compared.judged.costs if compared.metric == "expected cost" else None
+    weights = np.bincount(label.values, weight, len(compared.baseline.classes))
+    given = compared.criterion.costs if compared.metric == "expected cost" else None
     costs = 1 - np.eye(len(weights)) if given is None else given
-    return compared.bar.classes[int((weights @ costs).argmin())]
+    return compared.baseline.classes[int((weights @ costs).argmin())]
 
 
 def _of_the_best(compared: Comparison) -> str:
@@ -117,22 +117,22 @@ def _line(compared: Comparison, place: int) -> list[str]:
 
 def _beside(compared: Comparison) -> list[str]:
     """Return the names of the metrics that are shown beside the ranking score."""
-    if not compared.bar.is_classification:
+    if not compared.baseline.is_classification:
         shown = ["RMSE", "R²"]
     else:
-        shown = ["accuracy", "AUC" if compared.bar.is_by_fold else "log loss"]  # AUC is undefined for single rows
+        shown = ["accuracy", "AUC" if compared.baseline.is_by_fold else "log loss"]  # AUC is undefined for single rows
     return [metric for metric in shown if metric != compared.metric]
 
 
 def notes(compared: Comparison) -> list[str]:
     notes = [
         fill(f"* {rule(compared)}", WIDTH, subsequent_indent="  "),
-        f"worse ±: difference from the best, and its standard error{' (Nadeau and Bengio)' * compared.bar.is_by_fold}",
+        f"worse ±: difference from the best, and its standard error{' (Nadeau and Bengio)' * compared.baseline.is_by_fold}",
         _wrapped(f"always predicting {_always(compared)}: {_bar_in_scores(compared)}"),
     ]
     if compared.metric == "expected cost":
         notes.append("cost: of the class of minimum expected cost; accuracy: of the most probable class")
-    notes += [_wrapped(f"note: {caution}") for caution in compared.cautions]
+    notes += [_wrapped(f"note: {caution}") for caution in compared.warnings]
     notes += [_wrapped(line) for line in _left_out(compared)]
     return notes + (["interrupted before all models were finished"] if compared.is_interrupted else [])
 
@@ -140,7 +140,7 @@ def notes(compared: Comparison) -> list[str]:
 def _bar_in_scores(compared: Comparison) -> str:
     # the accuracy of the baseline would be that of the majority class
     beside = [] if compared.metric == "expected cost" else _beside(compared)[:1]
-    return ", ".join(f"{metric} {_score(compared.bar.mean(metric))}" for metric in [compared.metric, *beside])
+    return ", ".join(f"{metric} {_score(compared.baseline.mean(metric))}" for metric in [compared.metric, *beside])
 
 
 def _left_out(compared: Comparison) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from baytree import param_validation
 from baytree._typing import EstimatorLike, FrameLike, TargetLike
+from baytree._warnings import renamed
 from baytree.base.labelled_rows import column_named
 from baytree.base.predictor import is_without_rows
 from baytree.conformal_prediction.fold_models import NewRows, RefittedFoldModel
@@ -84,7 +85,7 @@ class PredictionSets(TextResult):
         The estimator, fitted to all rows.
     classes_ : ndarray
         Class labels, in the order of the columns of `predict_set` and `p_values`.
-    promise : Promise
+    guarantee_settings : Promise
         Error rate (`alpha`), method (`how`) and guaranteed coverage (`guarantee`).
     by_class : bool
         Whether the guarantee holds within each class.
@@ -92,7 +93,7 @@ class PredictionSets(TextResult):
 
     estimator_: EstimatorLike
     classes_: np.ndarray
-    promise: Promise
+    guarantee_settings: Promise
     by_class: bool
     _comparison: ConformalScores
     _totals: np.ndarray  # [n_classes] total weight of the rows that each class is compared with
@@ -130,7 +131,7 @@ class PredictionSets(TextResult):
         ndarray of bool of shape (n_rows, n_classes)
             Columns in the order of `classes_`.
         """
-        alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
+        alpha = self.guarantee_settings.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         return self.p_values(X) > alpha * (1 + TIE)
 
     def predict(self, X: FrameLike, alpha: float | None = None) -> list[tuple[Any, ...]]:
@@ -160,7 +161,7 @@ class PredictionSets(TextResult):
         ndarray of shape (n_classes,)
             Equal for all classes, unless the guarantee holds within each class.
         """
-        alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
+        alpha = self.guarantee_settings.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         part = _of_one_model(self._comparison)
         rows = [part.label == k if self.by_class else slice(None) for k in range(len(self.classes_))]
         return np.array([least_conforming(part.conformity()[own], part.weight[own], alpha) for own in rows])
@@ -190,7 +191,9 @@ class PredictionSets(TextResult):
 
     def __str__(self) -> str:
         within = ", within each class" if self.by_class else ""
-        return f"prediction sets of {type(self.estimator_).__name__}{within}: {self.promise}"
+        return f"prediction sets of {type(self.estimator_).__name__}{within}: {self.guarantee_settings}"
+
+    promise = renamed("promise", "guarantee_settings")
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,12 +204,12 @@ class PredictionIntervals(TextResult):
     ----------
     estimator_ : estimator
         The estimator, fitted to all rows.
-    promise : Promise
+    guarantee_settings : Promise
         Error rate (`alpha`), method (`how`) and guaranteed coverage (`guarantee`).
     """
 
     estimator_: EstimatorLike
-    promise: Promise
+    guarantee_settings: Promise
     _comparison: ConformalScores
     _weight: np.ndarray  # [n_seen]
 
@@ -225,7 +228,7 @@ class PredictionIntervals(TextResult):
         ndarray of shape (n_rows, 2)
             Lower and upper bound; infinite if there are too few rows for the error rate.
         """
-        alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
+        alpha = self.guarantee_settings.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         if is_without_rows(X):
             return np.empty((0, 2))
         number, miss = self._comparison.of_numbers(NewRows.of(X, self.estimator_))
@@ -258,7 +261,7 @@ class PredictionIntervals(TextResult):
         ndarray of shape (1,)
             Infinite if there are too few rows for the error rate.
         """
-        alpha = self.promise.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
+        alpha = self.guarantee_settings.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
         part = _of_one_model(self._comparison)
         miss = np.abs(part.label - part.answers[:, 0])
         return -lower_bounds(-miss[:, None], self._weight, alpha)
@@ -282,7 +285,9 @@ class PredictionIntervals(TextResult):
         return Coverage(float(held.mean()), float(np.median(high - low)), {}, 0.0, 0.0, len(rows))
 
     def __str__(self) -> str:
-        return f"prediction intervals of {type(self.estimator_).__name__}: {self.promise}"
+        return f"prediction intervals of {type(self.estimator_).__name__}: {self.guarantee_settings}"
+
+    promise = renamed("promise", "guarantee_settings")
 
 
 def _of_one_model(comparison: ConformalScores) -> CalibrationFold:

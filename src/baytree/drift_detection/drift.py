@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from baytree._warnings import renamed
 from baytree.base.predictor import Predictor
 from baytree.display.terminal import aligned, escaped
 from baytree.drift_detection.batch import Batch, profile_of
@@ -75,7 +76,7 @@ class Drift:
         The columns that have changed significantly, those with the largest effect on predictions first.
     columns : list of ColumnDrift
         The change of each column; alarms first, then by their effect on predictions and their distance.
-    unlike : float
+    out_of_range : float
         The proportion of rows with a new level or a number outside the range of training.
 
     Examples
@@ -103,7 +104,7 @@ class Drift:
         return self.batch.rows
 
     @property
-    def unlike(self) -> float:
+    def out_of_range(self) -> float:
         """Proportion of rows with a new level or a number outside the range of training."""
         return self.batch.unlike / max(self.n_rows, 1)
 
@@ -146,14 +147,18 @@ class Drift:
     def to_dict(self) -> dict[str, Any]:
         """All results as plain values."""
         columns = [msgspec.to_builtins(column) for column in self.columns]
-        return {"rows": self.n_rows, "unlike": self.unlike, "alarms": self.alarms, "columns": columns}
+        return {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
 
     def __str__(self) -> str:
         n, found = self.n_rows, self.alarms
-        head = f"{n:,} row{'s' * (n != 1)}, {self.unlike:.1%} with a new level or a number outside the range of training."
+        head = (
+            f"{n:,} row{'s' * (n != 1)}, {self.out_of_range:.1%} with a new level or a number outside the range of training."
+        )
         verdict = f"{len(found)} of {len(self.columns)} columns have changed" if found else "No column has changed"
         table = aligned(_HEADER, [_row(column) for column in self.columns])
         return f"{head} {verdict} significantly.\n\n{table}"
+
+    unlike = renamed("unlike", "out_of_range")
 
 
 _HEADER = ("column", "changed", "distance", "p", "missing", "in training", "new levels", "effect on predictions")

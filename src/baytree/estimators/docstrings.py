@@ -74,10 +74,11 @@ ATTRIBUTES = {
         "Every candidate split of every node if ``trace=True``, else empty (CHAID and merged trees: the chosen splits).",
     ),
     "history_": ("list of str", "Calls of `prune` and `snip` on the fitted tree, oldest first; `undo` reverts the last."),
-    "seen_": (
+    "statistic_": (
         "Statistic",
-        "Statistic of all training rows, from which `partial_fit`, `merge` and `forget` derive the model.",
+        "The statistic of all training rows, which `partial_fit`, `merge` and `forget` add to and subtract from.",
     ),
+    "seen_": ("Statistic", "Older name of `statistic_`."),
 }
 
 _OF_TREES = ("tree_", "n_nodes_", "n_leaves_", "depth_", "feature_importances_", "trace_")
@@ -136,7 +137,7 @@ def _may_have(kind: type, name: str) -> bool:
         return hasattr(kind, "tree_") and hasattr(kind, name)
     if name == "history_":
         return hasattr(kind, "history_")
-    return name != "seen_" or hasattr(kind, "partial_fit")
+    return name not in ("seen_", "statistic_") or hasattr(kind, "partial_fit")
 
 
 METHOD_PARAMETERS = {

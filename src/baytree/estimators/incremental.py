@@ -41,6 +41,11 @@ class IncrementalEstimator(Estimator):
     _census: TableProfile | None = None  # of all batches of partial_fit; None if some rows came in another way
     _later: Mapping[str, Callable[[], Any]] = {}  # lazy attributes by name, with the function that computes each
 
+    @property
+    def statistic_(self) -> Any:
+        """The statistic of all training rows, which partial_fit, merge and forget add to and subtract from."""
+        return self.seen_
+
     def merge(self, other: Self) -> Self:
         """Return a new estimator trained on the rows of both."""
         raise NotImplementedError(f"{type(self).__name__} must implement merge")

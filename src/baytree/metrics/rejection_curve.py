@@ -9,6 +9,7 @@ import numpy as np
 
 from baytree import param_validation
 from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree._warnings import renamed
 from baytree.base.model import predict_codes
 from baytree.data.encoding.read_target import read_classes
 from baytree.data.encoding.sample import read_truth
@@ -33,22 +34,22 @@ class RejectCurve(TextResult):
     ----------
     by : {"confidence", "typicality"}
         Measure by which rows are ranked.
-    least : ndarray
+    threshold : ndarray
         Smallest confidence or typicality of a predicted row, decreasing.
-    share : ndarray
+    coverage : ndarray
         Proportion of rows that are then predicted, increasing to 1.
     accuracy : ndarray
         Proportion of correct predictions among them.
     """
 
     by: str
-    least: np.ndarray
-    share: np.ndarray
+    threshold: np.ndarray
+    coverage: np.ndarray
     accuracy: np.ndarray
 
     def to_frame(self) -> Any:
         """Data frame with one row per threshold."""
-        return frame_of({self.by: self.least, "answered": self.share, "accuracy": self.accuracy})
+        return frame_of({self.by: self.threshold, "answered": self.coverage, "accuracy": self.accuracy})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the curve; needs matplotlib.
@@ -60,14 +61,17 @@ class RejectCurve(TextResult):
         """
         from baytree.rendering.plots.charts import reject_curve
 
-        return reject_curve(self.share, self.accuracy, f"rows answered, by {self.by}", ax)
+        return reject_curve(self.coverage, self.accuracy, f"rows answered, by {self.by}", ax)
 
     def __str__(self) -> str:
         indices = sorted(
-            {int(np.searchsorted(self.share, coverage - 1e-12)) for coverage in _PRINTED_COVERAGES}, reverse=True
+            {int(np.searchsorted(self.coverage, coverage - 1e-12)) for coverage in _PRINTED_COVERAGES}, reverse=True
         )
-        rows = [[f"{self.share[k]:.1%}", f"{self.accuracy[k]:.1%}", f"{self.least[k]:.4g}"] for k in indices]
+        rows = [[f"{self.coverage[k]:.1%}", f"{self.accuracy[k]:.1%}", f"{self.threshold[k]:.4g}"] for k in indices]
         return "\n".join(in_columns([["answered", "right", f"least {self.by}"], *rows], ">"))
+
+    least = renamed("least", "threshold")
+    share = renamed("share", "coverage")
 
 
 def reject_curve(
@@ -123,7 +127,7 @@ def reject_curve(
 def curve_of(by: str, sure: np.ndarray, is_right: np.ndarray, weight: np.ndarray) -> RejectCurve:
     """One point for each distinct threshold; rows of equal certainty share a point."""
     points = RejectionCurvePoints.of(sure, is_right, weight)
-    return RejectCurve(by, points.least, points.share, points.accuracy)
+    return RejectCurve(by, points.threshold, points.coverage, points.accuracy)
 
 
 def plot_reject(

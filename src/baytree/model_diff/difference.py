@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from baytree._warnings import renamed
 from baytree.display.terminal import aligned, counted, shortened
 from baytree.file_io.atomic import write_file
 from baytree.model_diff.changes import Change, Value, format_value
@@ -39,7 +40,7 @@ class Difference(msgspec.Struct, frozen=True):
         Differences of columns, kinds, levels and classes.
     model : tuple of Change
         Differences of the summaries, the largest changes first.
-    is_untold : bool
+    has_hidden_changes : bool
         Whether the models differ, but not in their summaries: in weights of rows, words or combinations that no summary
         lists.
     rows : Flips or None
@@ -52,14 +53,14 @@ class Difference(msgspec.Struct, frozen=True):
     targets: tuple[str, str]
     schema: tuple[Change, ...]
     model: tuple[Change, ...]
-    is_untold: bool
+    has_hidden_changes: bool
     rows: Flips | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no difference."""
         is_same_in_rows = self.rows is None or not self.rows.flipped
-        return not (self.schema or self.model or self.is_untold) and is_same_in_rows
+        return not (self.schema or self.model or self.has_hidden_changes) and is_same_in_rows
 
     def to_dict(self) -> dict[str, Any]:
         """All differences as plain values; numbers that are not finite are strings."""
@@ -103,7 +104,9 @@ class Difference(msgspec.Struct, frozen=True):
         if self.is_empty:
             return f"{title}: no differences."
         note = (
-            " The models differ in numbers that their summaries do not show, such as row weights." if self.is_untold else ""
+            " The models differ in numbers that their summaries do not show, such as row weights."
+            if self.has_hidden_changes
+            else ""
         )
         return f"{title}: {self.numbers()}.{note}"
 
@@ -123,6 +126,8 @@ class Difference(msgspec.Struct, frozen=True):
         if self.rows is not None and self.rows.flipped:
             yield _group_section(self.rows)
             yield _row_section(self.rows)
+
+    is_untold = renamed("is_untold", "has_hidden_changes")
 
 
 def _change_section(caption: str, changes: Sequence[Change]) -> TextSection:
@@ -206,7 +211,7 @@ def page_of(difference: Difference) -> Page:
 
 
 def _note(difference: Difference) -> str:
-    if difference.is_untold:
+    if difference.has_hidden_changes:
         return _NOT_IN_SUMMARY
     return "" if difference.model else _SAME
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from baytree import _warnings
 from baytree._typing import EstimatorLike, FrameLike, TargetLike
 from baytree.display.results import TextResult, frame_of
 from baytree.display.terminal import aligned
@@ -56,11 +57,12 @@ def learning_curve(
     frame: FrameLike,
     target: TargetLike,
     *,
-    shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
+    train_sizes: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: CV = 10,
     metric: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    shares: Sequence[float] | None = None,
 ) -> LearningCurve:
     """Cross-validated score when only a part of each fold's training rows is used.
 
@@ -72,7 +74,7 @@ def learning_curve(
         Table with or without its target column.
     target : str or array
         Name of the target column, or the labels.
-    shares : sequence of float
+    train_sizes : sequence of float
         Proportions of the training rows of each fold.
     cv : int, "loo", float, splitter, or list of (train, test)
         Folds, as in `cross_validate`.
@@ -82,6 +84,8 @@ def learning_curve(
         Seed of the shuffle.
     n_jobs : int, optional
         Number of threads for the folds; all cores by default.
+    shares : sequence of float, optional
+        Deprecated name of `train_sizes`.
 
     Returns
     -------
@@ -92,15 +96,18 @@ def learning_curve(
     --------
     >>> import baytree as bt
     >>> rows = {"x": [1.0, 2.0, 3.0, 4.0] * 10, "y": ["a", "a", "b", "b"] * 10}
-    >>> bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", shares=(0.5, 1.0), cv=4).n_rows
+    >>> bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", train_sizes=(0.5, 1.0), cv=4).n_rows
     (15, 30)
     """
+    if shares is not None:
+        _warnings.warn("shares is called train_sizes now", DeprecationWarning)
+        train_sizes = shares
     problem = problem_of(estimator, frame, target).without_identifiers()
     folds = problem.folds(cv, None, random_state)
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
     order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
     sizes, scores = [], []
-    for share in shares:
+    for share in train_sizes:
         parts = tuple(Fold(_subset(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
         predictions = predict_folds(estimator, problem, parts, n_jobs)
         result = CrossValidation.of(type(estimator).__name__, problem, predictions, folds.how)
@@ -114,7 +121,7 @@ class Stability(TextResult):
     """How often each column is the root split of a tree, over bootstrap samples."""
 
     shares: tuple[tuple[str, float], ...]
-    n_times: int
+    n_bootstrap: int
 
     def to_frame(self) -> Any:
         """Data frame with one row per column."""
@@ -126,14 +133,20 @@ class Stability(TextResult):
         from baytree.rendering.plots.charts import bars
 
         names, shares = zip(*self.shares, strict=True)
-        return bars(list(names), list(shares), f"root split in {self.n_times} samples", ax)
+        return bars(list(names), list(shares), f"root split in {self.n_bootstrap} samples", ax)
 
     def __str__(self) -> str:
         return aligned(["root", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
 
 
 def root_stability(
-    estimator: EstimatorLike, frame: FrameLike, target: TargetLike, *, n_times: int = 100, random_state: int = 0
+    estimator: EstimatorLike,
+    frame: FrameLike,
+    target: TargetLike,
+    *,
+    n_bootstrap: int = 100,
+    random_state: int = 0,
+    n_times: int | None = None,
 ) -> Stability:
     """Proportion of bootstrap samples in which each column is the root of a tree.
 
@@ -145,10 +158,12 @@ def root_stability(
         Table with or without its target column.
     target : str or array
         Name of the target column, or the labels.
-    n_times : int
+    n_bootstrap : int
         Number of bootstrap samples.
     random_state : int
         Seed of the samples.
+    n_times : int, optional
+        Deprecated name of `n_bootstrap`.
 
     Returns
     -------
@@ -159,16 +174,19 @@ def root_stability(
     --------
     >>> import baytree as bt
     >>> rows = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "noise": [1.0, 2.0] * 10, "y": ["a", "a", "b", "b"] * 5}
-    >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=20).shares
+    >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_bootstrap=20).shares
     (('x', 1.0),)
     """
+    if n_times is not None:
+        _warnings.warn("n_times is called n_bootstrap now", DeprecationWarning)
+        n_bootstrap = n_times
     problem = problem_of(estimator, frame, target).without_identifiers()
     rng = np.random.default_rng(random_state)
     tree = with_fixed_kinds(estimator, problem)
     if not isinstance(tree, TreeEstimator):
         raise ValueError(f"{type(estimator).__name__} is not a tree, so it has no root split; give a tree")
-    roots = Counter(_root_column(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
-    return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
+    roots = Counter(_root_column(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_bootstrap))
+    return Stability(tuple((name, n / n_bootstrap) for name, n in roots.most_common()), n_bootstrap)
 
 
 def _root_column(tree: Any, problem: SupervisedProblem, rows: np.ndarray) -> str:

@@ -168,7 +168,9 @@ class SupervisedProblem:
             return self
         identifiers = set(self.schema.left_out)
         problem = self.select([j for j, name in enumerate(self.schema.inputs) if name not in identifiers])
-        if self.schema.is_named and self.frame.matrix is None:  # columns without names get new positions: they are read again
+        if (
+            self.schema.is_named and self.frame.matrix is None
+        ):  # columns without names get new positions: they are read again
             columns = {name: raw for name, raw in self.frame.columns.items() if name not in identifiers}
             problem.__dict__["frame"] = msgspec.structs.replace(self.frame, columns=columns)
             problem.__dict__["schema"] = self.schema.without_left_out()

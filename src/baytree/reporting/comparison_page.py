@@ -34,10 +34,11 @@ def comparison_page(comparison: ComparisonLike) -> Page:
     low, high = _ends(comparison)
     each = zip(comparison.entries, comparison.advice.standings, strict=True)
     models = tuple(_model_view(comparison, *one, (low, high)) for one in each)
-    notes = [*comparison.cautions, *(f"{name} was skipped: {reason}" for name, reason in comparison.skipped)]
+    notes = [*comparison.warnings, *(f"{name} was skipped: {reason}" for name, reason in comparison.skipped)]
     board = LeaderboardView(
         metric=comparison.metric,
-        head=f"{len(models)} models for {comparison.target}: {comparison.bar.how}. Lines: 95 % intervals, marks: folds.",
+        head=f"{len(models)} models for {comparison.target}: {comparison.baseline.how}. "
+        "Lines: 95 % intervals, marks: folds.",
         advice=comparison.sentence,
         rule=comparison.rule[0].upper() + comparison.rule[1:],
         notes=tuple(notes),
@@ -82,7 +83,7 @@ def _first_opened(board: Any, opened: list[tuple[list[Section], dict[str, Any], 
 
 
 def _beside(comparison: ComparisonLike) -> list[str]:
-    wanted = ("accuracy", "AUC") if comparison.bar.is_classification else ("RMSE", "R²")
+    wanted = ("accuracy", "AUC") if comparison.baseline.is_classification else ("RMSE", "R²")
     return [metric for metric in wanted if metric != comparison.metric]
 
 
@@ -105,7 +106,7 @@ def _model_view(
     comparison: ComparisonLike, entry: EntryLike, standing: StandingLike, ends: tuple[float, float]
 ) -> ModelView:
     mean, low, high = entry.validation.summary(comparison.metric)
-    validation, is_classes = entry.validation, comparison.bar.is_classification
+    validation, is_classes = entry.validation, comparison.baseline.is_classification
     chosen = entry is comparison.recommendation
     probability = validation.pooled[2]
     calibration, bins = _calibration(validation) if is_classes and probability is not None else ("", ())
@@ -263,7 +264,7 @@ class ComparisonLike(Protocol):
     @property
     def entries(self) -> Sequence[EntryLike]: ...
     @property
-    def bar(self) -> ValidationLike: ...
+    def baseline(self) -> ValidationLike: ...
     @property
     def advice(self) -> RecommendationLike: ...
     @property
@@ -273,6 +274,6 @@ class ComparisonLike(Protocol):
     @property
     def rule(self) -> str: ...
     @property
-    def cautions(self) -> Sequence[str]: ...
+    def warnings(self) -> Sequence[str]: ...
     @property
     def skipped(self) -> Sequence[tuple[str, str]]: ...

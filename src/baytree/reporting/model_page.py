@@ -67,7 +67,7 @@ def model_sections(
     if sets is not None:
         payload["sets"] = sets_payload(subject, sets)
     rejection = silence_view(payload["silence"]) if subject.classes else None
-    promise = "" if sets is None else str(sets.promise)
+    promise = "" if sets is None else str(sets.guarantee_settings)
     sections: list[Section] = [*_model_views(subject, payload), WhatIfView(subject.classes, target, rejection, promise)]
     if payload.get("ask"):
         sections.append(QuestionsView(target, subject.classes, _unasked(subject)))

@@ -22,9 +22,9 @@ class RejectionCurveLike(Protocol):
     """Accuracy against the proportion of rows that are predicted, the most certain first."""
 
     @property
-    def least(self) -> np.ndarray: ...
+    def threshold(self) -> np.ndarray: ...
     @property
-    def share(self) -> np.ndarray: ...
+    def coverage(self) -> np.ndarray: ...
     @property
     def accuracy(self) -> np.ndarray: ...
 
@@ -50,7 +50,7 @@ def silence_view(payload: dict[str, Any]) -> RejectionView:
 
 
 def _payload(curve: RejectionCurveLike, tried: str) -> dict[str, Any]:
-    points = at_least(THRESHOLDS, curve.least, curve.share, curve.accuracy)
+    points = at_least(THRESHOLDS, curve.threshold, curve.coverage, curve.accuracy)
     accuracy = [float(each) if np.isfinite(each) else None for each in points[:, 1]]
     low = min(float(np.floor(20 * np.nanmin(points[:, 1])) / 20), 0.95)
     return {"share": points[:, 0].tolist(), "right": accuracy, "low": low, "tried": tried}
@@ -74,7 +74,7 @@ class PredictionSetsLike(Protocol):
     @property
     def estimator_(self) -> FittedEstimator: ...
     @property
-    def promise(self) -> Promised: ...
+    def guarantee_settings(self) -> Promised: ...
     def bounds(self) -> np.ndarray: ...
 
 
@@ -90,4 +90,4 @@ def sets_payload(subject: ReportSubject, sets: PredictionSetsLike) -> dict[str, 
             "sets: these are prediction sets of another model; give bt.conformal(model, held_out, target, cv='fitted')"
         )
     bounds = [float(each) if np.isfinite(each) else None for each in sets.bounds()]
-    return {"bounds": bounds, "asked": 1 - sets.promise.alpha}
+    return {"bounds": bounds, "asked": 1 - sets.guarantee_settings.alpha}

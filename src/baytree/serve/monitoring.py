@@ -219,7 +219,7 @@ def families(drifts: Iterable[tuple[str, Drift]]) -> str:
     columns: dict[str, list[Sample]] = {name: [] for name in _DRIFT_METRICS}
     for model, drift in drifts:
         rows.append(((("model", model),), drift.n_rows))
-        unlike.append(((("model", model),), drift.unlike))
+        unlike.append(((("model", model),), drift.out_of_range))
         for column in drift.columns:
             labels = (("model", model), ("column", column.column))
             for name, samples in columns.items():

@@ -94,7 +94,7 @@ def _reasons(ledgers: Sequence[Explanation], n: int) -> dict[str, list[Any]]:
     for ledger in ledgers:
         _, _, (_, *amounts), _ = ledger.against_runner_up()
         order = sorted(range(len(amounts)), key=lambda k: -abs(amounts[k]))[:n]
-        lines = [(ledger.evidence[k].told, amounts[k]) for k in order] + [(None, None)] * (n - len(order))
+        lines = [(ledger.evidence[k].label, amounts[k]) for k in order] + [(None, None)] * (n - len(order))
         for k, (reason, amount) in enumerate(lines, 1):
             columns[f"reason {k}"].append(reason)
             columns[f"effect {k}"].append(amount)

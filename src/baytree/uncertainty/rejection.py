@@ -95,8 +95,8 @@ def first_reasons(of_rules: Sequence[list[str]], n_rows: int) -> list[str]:
 class RejectionCurvePoints(msgspec.Struct, frozen=True):
     """One point per distinct threshold, most confident rows first; rows of equal confidence form one point."""
 
-    least: np.ndarray  # [n], confidence threshold, decreasing
-    share: np.ndarray  # [n], coverage: proportion of rows predicted, increasing to 1
+    threshold: np.ndarray  # [n], confidence threshold, decreasing
+    coverage: np.ndarray  # [n], coverage: proportion of rows predicted, increasing to 1
     accuracy: np.ndarray  # [n], accuracy among them
 
     @classmethod

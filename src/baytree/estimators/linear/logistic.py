@@ -148,8 +148,8 @@ class LogisticRegression(LogisticClassifier):
         Inverse penalty strength as in scikit-learn: λ = 1 / (n C), where n is the total weight of the rows.
     lambda_ : float, optional
         Penalty strength λ itself, as in glmnet; replaces `C`.
-    l1_ratio : float in [0, 1], optional
-        Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
+    l1_ratio : float in [0, 1], default=0.0
+        Proportion of the L1 penalty with ``penalty='elasticnet'``. 0 is the L2 penalty, as in scikit-learn.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         For three or more classes: one joint model, or one model per class against the rest.
     standardize : bool, default=True
@@ -206,7 +206,7 @@ class LogisticRegression(LogisticClassifier):
         penalty: str | None = "l2",
         C: float = 1.0,
         lambda_: float | None = None,
-        l1_ratio: float | None = None,
+        l1_ratio: float | None = 0.0,
         multi_class: str = "multinomial",
         standardize: bool = True,
         ordinal: str = "rank",

@@ -144,12 +144,18 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
     adjusted_r2_ : float or None
         R² adjusted for degrees of freedom; None, like the next attributes, after a penalised fit or without residual
         degrees of freedom. A row of weight 2 counts as two.
-    residual_error_ : float or None
+    residual_standard_error_ : float or None
         Residual standard error.
-    degrees_ : float or None
+    residual_error_ : float or None
+        Short name of `residual_standard_error_`.
+    df_residual_ : float or None
         Residual degrees of freedom.
-    f_ : float or None
+    degrees_ : float or None
+        Short name of `df_residual_`.
+    f_statistic_ : float or None
         F statistic of the whole model.
+    f_ : float or None
+        Short name of `f_statistic_`.
     log_likelihood_ : float or None
         Log-likelihood with Gaussian residuals.
     aic_ : float or None
@@ -208,19 +214,34 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         return self.model_.quality.adjusted_r2
 
     @property
-    def residual_error_(self) -> float | None:
+    def residual_standard_error_(self) -> float | None:
         """Residual standard error."""
         return self.model_.quality.residual_error
 
     @property
-    def degrees_(self) -> float | None:
+    def residual_error_(self) -> float | None:
+        """Short name of `residual_standard_error_`."""
+        return self.residual_standard_error_
+
+    @property
+    def df_residual_(self) -> float | None:
         """Residual degrees of freedom."""
         return self.model_.quality.degrees or None
 
     @property
-    def f_(self) -> float | None:
+    def degrees_(self) -> float | None:
+        """Short name of `df_residual_`."""
+        return self.df_residual_
+
+    @property
+    def f_statistic_(self) -> float | None:
         """F statistic of the whole model."""
         return self.model_.quality.f
+
+    @property
+    def f_(self) -> float | None:
+        """Short name of `f_statistic_`."""
+        return self.f_statistic_
 
     @property
     def log_likelihood_(self) -> float | None:

@@ -90,8 +90,10 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         Number of splits that were revised.
     naive_bayes_ : tuple of int
         Ids of the leaves that predict with naive Bayes.
-    seen_ : StreamSeen
+    statistic_ : StreamSeen
         Statistic of the training rows, from which `partial_fit` and `merge` continue.
+    seen_ : StreamSeen
+        Older name of `statistic_`.
 
     Notes
     -----

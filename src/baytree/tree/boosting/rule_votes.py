@@ -78,7 +78,9 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         firing, votes = self._fired(table)
         choice = leading(votes, self.default)
         vote = self._specific(firing, votes.shape[1])[np.arange(len(choice)), choice]
-        confidence = np.rint(1000 * vote).astype(np.float32) * np.float32(0.001)  # not the nearest to the vote: it decides ties
+        confidence = np.rint(1000 * vote).astype(np.float32) * np.float32(
+            0.001
+        )  # not the nearest to the vote: it decides ties
         return choice, np.where(confidence > 0, confidence, np.float32(_DEFAULT_CONFIDENCE))
 
     def reported(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
