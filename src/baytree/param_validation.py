@@ -283,3 +283,11 @@ def _plain(choice: object) -> object:
 
 def _example(known: Sequence[Any]) -> str:
     return repr(known[0]) if known else "'age'"
+
+
+def reject_text_columns(schema: Schema, algorithm: str, remedy: str = "leave it out") -> None:
+    """Raise ValueError if a column is text, which the algorithm cannot use; `{column}` in the remedy is its name."""
+    for column in schema.columns:
+        if column.kind is Kind.TEXT:
+            what = f"column {column.name!r} is text, which {algorithm} cannot use"
+            raise ValueError(f"{what}; {remedy.format(column=repr(column.name))}")

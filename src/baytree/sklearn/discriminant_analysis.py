@@ -11,8 +11,8 @@ from baytree._typing import FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
 from baytree.estimators.linear import discriminant
-from baytree.linear.discriminant.learner import LinearDiscriminantLearner, refuse_text
-from baytree.param_validation import ClassAmounts
+from baytree.linear.discriminant.learner import TEXT_REMEDY, LinearDiscriminantLearner
+from baytree.param_validation import ClassAmounts, reject_text_columns
 from baytree.sklearn.base import SklearnCompatible, WithoutGaps, refuse_gaps
 from baytree.sklearn.covariances import (
     Estimate,
@@ -217,7 +217,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         return {}
 
     def _learner(self, schema: Schema) -> Any:
-        refuse_text(schema)
+        reject_text_columns(schema, "discriminant analysis", TEXT_REMEDY)
         param_validation.one_of("solver", self.solver, ("svd", "lsqr", "eigen"))
         priors = self._given_priors(schema)
         if self.solver != "svd":
@@ -329,7 +329,7 @@ class QuadraticDiscriminantAnalysis(_Analysis, WithoutGaps, discriminant.Quadrat
         return {}
 
     def _learner(self, schema: Schema) -> Any:
-        refuse_text(schema)
+        reject_text_columns(schema, "discriminant analysis", TEXT_REMEDY)
         param_validation.one_of("solver", self.solver, ("svd", "eigen"))
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver; use 'eigen'")

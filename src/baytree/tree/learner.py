@@ -8,7 +8,6 @@ import msgspec
 import numpy as np
 
 from baytree.base.learner import FitResult
-from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions, rescale_weights
 from baytree.tree.growing.constraints import enforce_monotone, warn_unused_columns
@@ -19,6 +18,9 @@ from baytree.tree.policy.class_costs import EQUAL, ClassCosts, ClassWeighting, e
 from baytree.tree.policy.policy import Policy, ReferenceProgram
 from baytree.tree.policy.target_scaling import from_zero, in_range, in_unit, near_zero
 from baytree.tree.pruning.bayesian_averaging import VaryingColumns, average_prunings
+
+# of text columns, see `param_validation.reject_text_columns`
+TEXT_REMEDY = "drop it, declare it with schema={{{column}: 'nominal'}}, or use NaiveBayesClassifier or LogisticRegression"
 
 
 class TreeLearner(msgspec.Struct, frozen=True):
@@ -67,13 +69,3 @@ class TreeLearner(msgspec.Struct, frozen=True):
 def _directions(policy: Policy, schema: Schema) -> np.ndarray:
     direction = dict(policy.monotone)
     return np.array([direction.get(name, 0) for name in schema.names], np.int64)
-
-
-def refuse_text(schema: Schema) -> None:
-    """Raise an error if a column is text, which trees cannot split."""
-    for column in schema:
-        if column.kind is Kind.TEXT:
-            raise ValueError(
-                f"column {column.name!r} is text, which a tree cannot split; drop it, declare it with "
-                f"schema={{{column.name!r}: 'nominal'}}, or use NaiveBayesClassifier or LogisticRegression"
-            )

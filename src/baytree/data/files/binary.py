@@ -15,7 +15,7 @@ from baytree.data.files import header as header_detection
 from baytree.data.files.convert import converted, drop_missing_tokens, infer_decimal_marks
 from baytree.data.files.csv_parse import convert, infer, stripped, trim
 from baytree.data.files.options import PLAINLY, FileError, ReadOptions
-from baytree.data.files.sheet_xml import Extent, Range, measure
+from baytree.data.files.sheet_xml import Range, SheetExtent, measure
 from baytree.data.schema.notes import Note
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _others(sheet: str, names: list[str]) -> list[Note]:
     return [Note("", f"the sheet {sheet!r} is read; there are also {listed}", 0, "sheet", others[0], is_doubtful=True)]
 
 
-def _with_positions(sheet: Sheet, extent: Extent | None, merged: Sequence[Range]) -> Sheet:
+def _with_positions(sheet: Sheet, extent: SheetExtent | None, merged: Sequence[Range]) -> Sheet:
     """Return the sheet with the row and column numbers of the workbook and its merged ranges."""
     if not merged or extent is None or extent.last_column - extent.first_column + 1 != len(sheet.rows[0]):
         return sheet

@@ -48,7 +48,7 @@ _REFERENCE = re.compile(rb"""(?:^|[\s"'])r\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""", 
 _RANGE = re.compile(rb"""(?:^|[\s"'])ref\s*=\s*["']\$?([A-Za-z]+)\$?([0-9]+):\$?([A-Za-z]+)\$?([0-9]+)""")
 
 
-class Extent(NamedTuple):
+class SheetExtent(NamedTuple):
     """Bounding rectangle of the non-empty cells of a sheet (rows and columns from 1), and their number."""
 
     first_row: int
@@ -77,7 +77,7 @@ class Range(NamedTuple):
     last_column: int
 
 
-def measure(path: Path, name: str, sheet: str) -> tuple[Extent | None, list[Range]]:
+def measure(path: Path, name: str, sheet: str) -> tuple[SheetExtent | None, list[Range]]:
     """Return the extent of a sheet, None if it is empty, and its merged ranges.
 
     Raise a FileError if the rectangle is far larger than its content.
@@ -93,7 +93,7 @@ def measure(path: Path, name: str, sheet: str) -> tuple[Extent | None, list[Rang
     return extent, merged
 
 
-def _measured(pieces: Iterator[bytes], is_exact: bool) -> tuple[Extent | None, list[Range]]:
+def _measured(pieces: Iterator[bytes], is_exact: bool) -> tuple[SheetExtent | None, list[Range]]:
     rows, letters, merged, n_cells, n_rows, longest = set(), set(), set(), 0, 0, 0
     for piece in pieces:
         merged.update(_ranges(piece))
@@ -116,7 +116,7 @@ def _measured(pieces: Iterator[bytes], is_exact: bool) -> tuple[Extent | None, l
     numbers, columns = [int(row) for row in rows] or [0], [_column(each) for each in letters] or [0]
     if longest:
         numbers, columns = [1, max(numbers) + n_rows], [1, max(columns) + longest]
-    return Extent(min(numbers), max(numbers), min(columns), max(columns), n_cells), sorted(merged)
+    return SheetExtent(min(numbers), max(numbers), min(columns), max(columns), n_cells), sorted(merged)
 
 
 def _usual_references(piece: bytes) -> tuple[set[bytes], set[bytes], int] | None:

@@ -18,14 +18,15 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
 from baytree.estimators.incremental import AdditiveClassifier
 from baytree.linear.discriminant.learner import (
+    TEXT_REMEDY,
     DiscriminantLearner,
     LedoitWolfLearner,
     LinearDiscriminantLearner,
     QuadraticDiscriminantLearner,
-    refuse_text,
 )
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant, sample
 from baytree.linear.scatter.observe import scatter_of
+from baytree.param_validation import reject_text_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +62,7 @@ class _Discriminant(AdditiveClassifier):
         return sample(self.model_, self.schema_, param_validation.integer("n", n, 1), np.random.default_rng(random_state))
 
     def _learner(self, schema: Schema) -> DiscriminantLearner | LedoitWolfLearner:
-        refuse_text(schema)
+        reject_text_columns(schema, "discriminant analysis", TEXT_REMEDY)
         covariance = param_validation.one_of("covariance", self.covariance, ("unbiased", "mle"))
         priors = param_validation.priors("priors", self.priors, schema.classes)
         rule = self._rule(covariance, _amount(self.shrinkage), priors)

@@ -19,9 +19,10 @@ from baytree.estimators.prediction import Classifier, Regressor
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.mars.backward import SplineImportanceTable
 from baytree.linear.mars.features import MarsOptions
-from baytree.linear.mars.learner import MarsLearner, refuse_text
+from baytree.linear.mars.learner import MarsLearner
 from baytree.linear.mars.model import MOST_DEGREE, MarsModel
 from baytree.linear.mars.text import curves_of, importances_of, terms_of
+from baytree.param_validation import reject_text_columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,7 +177,7 @@ class MarsEstimator(Estimator):
         return plot_splines(curves_of(self.model_, self.schema_))
 
     def _learner(self, schema: Schema) -> MarsLearner:
-        refuse_text(schema)
+        reject_text_columns(schema, "MARS")
         return MarsLearner(self._options(schema))
 
     def _options(self, schema: Schema) -> MarsOptions:

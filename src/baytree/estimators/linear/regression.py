@@ -21,11 +21,12 @@ from baytree.estimators.linear.logistic import l1_ratio_of
 from baytree.estimators.prediction import Regressor
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.regression.derive import path_to
-from baytree.linear.regression.learner import LinearRegressionLearner, refuse_text
+from baytree.linear.regression.learner import LinearRegressionLearner
 from baytree.linear.regression.model import RegressionModel, RegressionTable, collinear_names
 from baytree.linear.regression.normal_equations import RegressionOptions
 from baytree.linear.regularization_path import RegularizationPath
 from baytree.parallel.blas import at_most
+from baytree.param_validation import reject_text_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -277,7 +278,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         return self._learner(table.schema).leave_one_out(LocalPartitions(table, self.n_jobs))
 
     def _learner(self, schema: Schema) -> LinearRegressionLearner:
-        refuse_text(schema)
+        reject_text_columns(schema, "linear regression")
         return LinearRegressionLearner(self._all_options())
 
     def _all_options(self) -> RegressionOptions:

@@ -14,8 +14,9 @@ from baytree.estimators.base import PreparedRows
 from baytree.estimators.linear.regression import LinearRegressor, plot_coefficient_path
 from baytree.estimators.linear.regularization import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
 from baytree.folds.splitters import CV, names_rows
-from baytree.linear.regression.learner import LinearRegressionCVLearner, refuse_text
+from baytree.linear.regression.learner import LinearRegressionCVLearner
 from baytree.linear.regularization_path import HeldOutLossCurve, RegularizationPath
+from baytree.param_validation import reject_text_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,7 +133,7 @@ class LinearRegressionCV(LinearRegressor):
         return plot_curve(curve.lambdas, curve.mean, curve.error, (curve.best, curve.one_se), ax)
 
     def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LinearRegressionCVLearner:
-        refuse_text(schema)
+        reject_text_columns(schema, "linear regression")
         if self.penalty is None:
             raise ValueError("penalty=None has no strength to choose; use LinearRegression()")
         return LinearRegressionCVLearner(

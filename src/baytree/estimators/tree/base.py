@@ -19,9 +19,10 @@ from baytree.base.labelled_rows import encode_labelled
 from baytree.base.learner import FitResult, Learner
 from baytree.data.schema.schema import Schema
 from baytree.estimators.tree.display import TreeDisplayMixin, TreeRulesMixin
+from baytree.param_validation import reject_text_columns
 from baytree.tree.inspection.details import ImportanceTable, TreeDetails, importance_table, single_leaf_reason
 from baytree.tree.inspection.node_records import nodes
-from baytree.tree.learner import TreeLearner, refuse_text
+from baytree.tree.learner import TEXT_REMEDY, TreeLearner
 from baytree.tree.model import routing as reading
 from baytree.tree.model.intervals import NodeMoments, intervals
 from baytree.tree.model.summary import class_names
@@ -63,7 +64,7 @@ class TreeAttributes(TreeDisplayMixin):
         return reading.leaves(self._tree, self._encoded(X))
 
     def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
-        refuse_text(schema)
+        reject_text_columns(schema, "a tree", TEXT_REMEDY)
         return self._tree_learner(schema, **for_rows)
 
     def _tree_learner(self, schema: Schema) -> Learner:

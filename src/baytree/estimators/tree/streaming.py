@@ -27,7 +27,8 @@ from baytree.estimators.prediction import Classifier
 from baytree.estimators.tree.base import TreeEstimator
 from baytree.hybrid.learner import AdaptiveStreamLearner
 from baytree.hybrid.model import BayesTree
-from baytree.tree.learner import refuse_text
+from baytree.param_validation import reject_text_columns
+from baytree.tree.learner import TEXT_REMEDY
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.policy import Criterion
 from baytree.tree.rules.rule_set import RuleSet
@@ -240,7 +241,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         return {name: getattr(self, name) for name in _SETTINGS}
 
     def _streamer(self, schema: Schema) -> StreamLearner:
-        refuse_text(schema)
+        reject_text_columns(schema, "a tree", TEXT_REMEDY)
         return self._tree_learner(schema)
 
     def _tree_learner(self, schema: Schema) -> StreamLearner:

@@ -15,7 +15,6 @@ from baytree import _warnings
 from baytree.base.learner import FitResult, MergeableLearner
 from baytree.data.encoding.labels import within_doubles
 from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
@@ -37,15 +36,8 @@ from baytree.linear.scatter.scatter import Scatter
 from baytree.parallel.blas import at_most, one_blas_thread
 from baytree.param_validation import ClassAmounts
 
-
-def refuse_text(schema: Schema) -> None:
-    """Raise ValueError if a column is text."""
-    for column in schema.columns:
-        if column.kind is Kind.TEXT:
-            raise ValueError(
-                f"column {column.name!r} is text, which discriminant analysis cannot use; "
-                "leave it out, or use LogisticRegression or NaiveBayesClassifier"
-            )
+# of text columns, see `param_validation.reject_text_columns`
+TEXT_REMEDY = "leave it out, or use LogisticRegression or NaiveBayesClassifier"
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ import numpy as np
 from baytree.base.learner import FitResult
 from baytree.data.encoding.labels import within_doubles
 from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Kind
-from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions
 from baytree.folds.content_folds import as_single_rows
 from baytree.linear.linear_model import LOG_ZERO
@@ -25,13 +23,6 @@ from baytree.parallel.blas import at_most
 _EQUAL = 1e-8  # weights that differ by less count as equal
 
 _ORDINARY = 1e-100, 1e100  # range of target sizes whose squares neither overflow nor underflow
-
-
-def refuse_text(schema: Schema) -> None:
-    """Raise ValueError if a column is text."""
-    for column in schema.columns:
-        if column.kind is Kind.TEXT:
-            raise ValueError(f"column {column.name!r} is text, which MARS cannot use; leave it out")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import numpy as np
 from baytree.base.learner import FitResult, MergeableLearner
 from baytree.data.encoding.labels import within_doubles
 from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
@@ -29,16 +28,6 @@ from baytree.parallel.threads import sum_in_order
 
 # smallest λ of a path relative to the largest: with more rows than features, or fewer
 _RATIO_LONG, _RATIO_SHORT = 1e-4, 1e-2
-
-
-def refuse_text(schema: Schema) -> None:
-    """Raise ValueError if a column is text."""
-    for column in schema.columns:
-        if column.kind is Kind.TEXT:
-            raise ValueError(
-                f"column {column.name!r} is text, which linear regression cannot use "
-                "(the products of all pairs of words would fill the memory); leave it out"
-            )
 
 
 @dataclass(frozen=True)

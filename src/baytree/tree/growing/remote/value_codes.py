@@ -120,7 +120,7 @@ def _quantiles(rows: Partitions, columns: tuple[int, ...], first_bits: list[Pref
 
     Once few numbers are left under these prefixes, all remaining bits are counted in one pass.
     """
-    searches, bits_left = [_QuantileSearch.first(counts) for counts in first_bits], 64 - _FIRST_BITS
+    searches, bits_left = [_PrefixSearch.first(counts) for counts in first_bits], 64 - _FIRST_BITS
     while bits_left:
         bits = bits_left if sum(each.n_left for each in searches) <= _MAX_REMAINING else min(_BITS, bits_left)
         bits_left -= bits
@@ -196,7 +196,7 @@ def _counted(values: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) ->
     )
 
 
-class _QuantileSearch(msgspec.Struct, frozen=True):
+class _PrefixSearch(msgspec.Struct, frozen=True):
     """Search state of quantiles: the known leading bits, and the rank among the numbers with this prefix."""
 
     prefix: np.ndarray  # uint64 [n]
