@@ -12,8 +12,8 @@ import polars as pl
 CHILD = """
 import sys
 import baytree as bt
-from baytree.table.files import whole
-whole.CELLS = {cells}
+from baytree.data.files import binary
+binary.CELLS = {cells}
 print("ready", flush=True)
 model = bt.partial_fit(bt.NaiveBayesClassifier(), bt.scan({files!r}), "y", {kept!r})
 bt.save(model, {saved!r})
@@ -36,7 +36,7 @@ def learnt(folder: Path, cells: int, after: float | None = None) -> bytes | None
     code = CHILD.format(cells=cells, **names)
     with subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
-        child.stdout.readline()
+        assert child.stdout.readline() == "ready\n"
         if after is not None:
             time.sleep(after)
             child.send_signal(signal.SIGKILL)

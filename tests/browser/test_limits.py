@@ -40,7 +40,7 @@ def test_the_page_is_silent_where_the_model_is(tmp_path, look):
             fill(page, row)
             is_silent = model.predict(HELD.loc[[row.name]], reject=least)[0] is None
             assert page.get_attribute("#whatif-answer", "data-is-silent") == str(is_silent).lower()
-            assert ("no answer" in page.text_content("#whatif-answer")) == is_silent
+            assert ("no prediction" in page.text_content("#whatif-answer")) == is_silent
 
 
 @pytest.mark.parametrize("by_class", [False, True])

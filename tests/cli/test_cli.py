@@ -359,7 +359,7 @@ def test_ctrl_c_ends_with_130_and_a_word(tmp_path):
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=30)
-    assert (process.returncode, out, error) == (130, "", "stopped\n")
+    assert (process.returncode, out, error) == (130, "", "interrupted\n")
     assert not (tmp_path / "m.baytree").exists()
 
 

@@ -50,7 +50,7 @@ def test_on_spark_statistics_come_here_and_rows_stay(name, spark_session, tmp_pa
         made(k).to_parquet(tmp_path / f"{k}.parquet")
     came, brought = [], spark.combine_results
     monkeypatch.setattr(
-        spark, "brought", lambda answers: came.append(sum(len(sent) for *_, sent in answers)) or brought(answers)
+        spark, "combine_results", lambda answers: came.append(sum(len(sent) for *_, sent in answers)) or brought(answers)
     )
     work, share = WORK[name]
     work(spark_session.read.parquet(str(tmp_path)))

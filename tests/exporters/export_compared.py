@@ -31,8 +31,8 @@ def refusal_of(target: str, columns: tuple[str, ...], parameters: dict) -> str:
         return "'review' is text"
     is_kernel, is_weka = parameters.get("numeric") == "kernel", parameters.get("conventions") == "weka"
     if target in ("sql", "onnx", "pmml") and is_weka and is_kernel:
-        return "Weka's kernels"
+        return "Weka's kernel sum"
     if target == "onnx" and is_weka:
         return "error function"
     is_urn = "multinomial" in str(parameters) and parameters.get("estimate") == "bayes"
-    return "an urn" if target in ("sql", "onnx", "pmml") and is_urn else ""
+    return "a Dirichlet-multinomial" if target in ("sql", "onnx", "pmml") and is_urn else ""

@@ -100,8 +100,8 @@ def test_an_address_that_others_reach_needs_a_token(paths):
 @pytest.mark.slow
 def test_serving_imports_neither_scikit_learn_nor_a_frame_library(paths):
     code = (
-        "import sys; from pathlib import Path; from baytree.serve.running import run; from baytree.serve.app import App;"
-        "from baytree.serve.served_models import Models; from baytree.serve.logs import Log;"
+        "import sys; from pathlib import Path; from baytree.serve.server import run; from baytree.serve.app import App;"
+        "from baytree.serve.models import Models; from baytree.serve.monitoring import Log;"
         f"App(Models([Path({str(paths['nb'])!r}), Path({str(paths['cart'])!r})]), Log());"
         "print([m for m in ('sklearn', 'scipy', 'pandas', 'polars', 'pyarrow', 'narwhals') if m in sys.modules])"
     )
