@@ -32,8 +32,8 @@ def test_the_page_is_silent_where_the_model_is(tmp_path, look):
     for least in (0.0, 0.6, 0.8, 0.95, 1.0):
         slide(page, least)
         told = page.eval_on_selector("[data-testid=answered]", "(e) => ({ ...e.dataset })")
-        answered = curve.least >= least
-        assert float(told["share"]) == pytest.approx(curve.share[answered][-1] if answered.any() else 0.0)
+        answered = curve.threshold >= least
+        assert float(told["share"]) == pytest.approx(curve.coverage[answered][-1] if answered.any() else 0.0)
         if answered.any():
             assert float(told["right"]) == pytest.approx(curve.accuracy[answered][-1])
         for _, row in HELD[:6].iterrows():
