@@ -267,9 +267,9 @@ def test_the_curve_of_saying_nothing_is_that_of_the_rows_kept_back():
     curve = found.reject_curve()
     rows, answer, probability = found.pooled
     sure = probability.max(axis=1)
-    for k in (0, len(curve.least) // 2, len(curve.least) - 1):
-        kept = sure >= curve.least[k]
-        assert curve.share[k] == pytest.approx(kept.mean())
+    for k in (0, len(curve.threshold) // 2, len(curve.least) - 1):
+        kept = sure >= curve.threshold[k]
+        assert curve.coverage[k] == pytest.approx(kept.mean())
         assert curve.accuracy[k] == pytest.approx((found.label.values[rows] == answer)[kept].mean())
     assert curve.accuracy[-1] == pytest.approx(found.confusion.trace() / found.confusion.sum())
     with pytest.raises(ValueError, match="does not predict probabilities"):
