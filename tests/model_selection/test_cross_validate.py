@@ -267,7 +267,7 @@ def test_the_curve_of_saying_nothing_is_that_of_the_rows_kept_back():
     curve = found.reject_curve()
     rows, answer, probability = found.pooled
     sure = probability.max(axis=1)
-    for k in (0, len(curve.threshold) // 2, len(curve.least) - 1):
+    for k in (0, len(curve.threshold) // 2, len(curve.threshold) - 1):
         kept = sure >= curve.threshold[k]
         assert curve.coverage[k] == pytest.approx(kept.mean())
         assert curve.accuracy[k] == pytest.approx((found.label.values[rows] == answer)[kept].mean())
