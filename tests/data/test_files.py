@@ -23,7 +23,7 @@ import baytree as bt
 from baytree.data import files
 from baytree.data.files import blocks
 from baytree.data.files import csv as csv_files
-from baytree.data.files.csv_parse import MISSING
+from baytree.data.parsing.vocabulary import NULL_TOKENS
 from law_settings import settings
 
 REPEAT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -98,7 +98,7 @@ def test_reading_in_small_blocks_gives_what_was_written(rows, tmp_path):
         warnings.simplefilter("ignore")
         frame = bt.read(write(tmp_path, "t.csv", text.getvalue()), text="abc")
     trimmed = [tuple(field.strip(" \t") for field in row) for row in rows]
-    assert frame.rows() == [tuple(None if field in MISSING else field for field in row) for row in trimmed]
+    assert frame.rows() == [tuple(None if field in NULL_TOKENS else field for field in row) for row in trimmed]
 
 
 VALUE = st.sampled_from(["1", "7", "2.5", "", "x", " 3 ", "2020-01-02", "?", "007"])

@@ -15,6 +15,7 @@ from baytree.data.files import blocks, delimiter, encodings
 from baytree.data.files.encodings import REMEDY, not_utf8
 from baytree.data.files.options import FileError, TypeConflict
 from baytree.data.frames.polars import string_views
+from baytree.data.parsing.vocabulary import NULL_TOKENS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,10 +149,6 @@ def _contradiction(source: DelimitedFile, text: pl.DataFrame, row: int) -> Excep
     return TypeConflict(replace(source, readings=tuple(readings)), sentences)
 
 
-# missing tokens in every column of text files and spreadsheets, quoted or not
-MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
-
-
 @dataclass(frozen=True)
 class ColumnReader:
     """How one column is read."""
@@ -196,9 +193,9 @@ def first_misfit(reading: ColumnReader, values: pl.Series) -> int:
 
 
 def trim(values: pl.Series) -> pl.Series:
-    """Strip blanks around the values and make missing tokens null."""
+    """Strip blanks around the values and make the `NULL_TOKENS` null."""
     trimmed = values.str.strip_chars(" \t")
-    return trimmed.set(trimmed.is_in(MISSING).fill_null(False), None)
+    return trimmed.set(trimmed.is_in(NULL_TOKENS).fill_null(False), None)
 
 
 def stripped(values: pl.Series) -> pl.Series:

@@ -42,10 +42,19 @@ def _listed(text: str) -> frozenset[str]:
     return frozenset(word for line in text.split("\n") for word in line.strip().split(" | ") if word)
 
 
-# missing in any column
-MISSING_TOKENS = frozenset(("", "\\n")) | _listed(
-    """
-    ? | na | n/a | n.a. | n.a | #n/a | #na | #nv | nan | -nan | <na> | null | nil | nat | (null)
+@cache
+def plain(text: str) -> str:
+    """Return a word case-folded, with blanks stripped and collapsed, and in Unicode normal form C."""
+    return " ".join(text.split()).casefold() if text.isascii() else normalize("NFC", " ".join(text.split()).casefold())
+
+
+# as software writes a missing value: null in a column of numbers as soon as a text file or a sheet is read, without a note
+NULL_TOKENS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+
+# missing in any column, compared in their `plain` form
+MISSING_TOKENS = frozenset(map(plain, NULL_TOKENS)) | _listed(
+    r"""
+    \n | n.a. | n.a | #n/a | #na | #nv | -nan | <na> | nil | nat | (null)
     #null! | #value! | #ref! | #div/0! | #name? | #num!
     """
 )
@@ -112,12 +121,6 @@ _MOMENT = Pattern(
 _NO_ID = Pattern(
     r"^(?:[a-z]{1,2}\d*)$|year|jahr|time|zeit|day|tag|week|month|hour|minute|second|age|dose|temp|step|lag|period|epoch"
 )
-
-
-@cache
-def plain(text: str) -> str:
-    """Return a word case-folded, with blanks stripped and collapsed, and in Unicode normal form C."""
-    return " ".join(text.split()).casefold() if text.isascii() else normalize("NFC", " ".join(text.split()).casefold())
 
 
 def is_id_name(name: str) -> bool:
