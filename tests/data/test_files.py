@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.data import files
+from baytree.data import files, frames
 from baytree.data.files import blocks
 from baytree.data.files import csv as csv_files
+from baytree.data.inference.infer import TableProfile
 from baytree.data.parsing.vocabulary import NULL_TOKENS
 from law_settings import settings
 
@@ -116,6 +117,34 @@ def test_the_types_do_not_depend_on_the_size_of_the_blocks(values, tmp_path):
         in_blocks = pl.concat(files.batches(path))
     assert in_blocks.equals(whole, null_equal=True)
     assert in_blocks.schema == whole.schema
+
+
+DIGITS = st.sampled_from(["1", "25", "-3.5", "007", "-05", "00.5", "+5", "+4917012345678", "9" * 16, "1" * 17, "1e3", ""])
+
+
+@pytest.mark.slow
+@given(values=st.lists(DIGITS, min_size=1, max_size=30))
+@REPEAT
+def test_a_file_and_the_same_strings_in_a_frame_give_columns_of_the_same_kind(values, tmp_path):
+    with warnings.catch_warnings(action="ignore"):
+        frame = bt.read(write(tmp_path, "t.csv", "a,b\n" + "".join(f"{value},1\n" for value in values)))
+        in_file, in_memory = (
+            TableProfile.of(frames.read(table)).schema() for table in (frame, {"a": values, "b": [1] * len(values)})
+        )
+    assert [(c.name, c.kind, c.levels) for c in in_file.columns] == [(c.name, c.kind, c.levels) for c in in_memory.columns]
+
+
+@pytest.mark.parametrize("number", ["9234567890123456", "+4917012345678"])
+def test_card_and_phone_numbers_in_a_file_are_codes(number, tmp_path):
+    with warnings.catch_warnings(action="ignore"):
+        frame = read(tmp_path, "t.csv", "code,y\n" + f"{number},a\n{number[:-1]}9,b\n" * 9)
+    assert frame["code"].unique().sort().to_list() == [number, f"{number[:-1]}9"]
+    assert bt.CARTClassifier().fit(frame, "y").schema_["code"].kind == "nominal"
+
+
+def test_a_leading_zero_before_a_decimal_point_is_no_code(tmp_path):
+    with warnings.catch_warnings(action="error"):
+        assert read(tmp_path, "t.csv", "a,b\n00.5,1\n07.25,2\n")["a"].to_list() == [0.5, 7.25]
 
 
 def test_missing_values_are_the_empty_field_the_question_mark_and_na(tmp_path):

@@ -1,8 +1,9 @@
-"""Parse blocks of delimited text into frames, diagnose malformed blocks, and infer and widen column types.
+"""Parse blocks of delimited text into frames, diagnose malformed blocks, and choose the parser of each column.
 
-A column has the narrowest type that holds its values, widened as later values require: whole number, number, text. Dates
-(ISO 8601) are dates as long as every value is one. Digits with a leading zero (`01234`) are a code and read as text. The
-words true and false stay text.
+`data.inference` decides what a column is; this module only has fast parsers of plain cells. A column gets the narrowest
+parser that holds its values, widened as later values require: whole number, number, text. ISO 8601 dates are dates as long
+as every value is one. All other columns stay text, for inference to decide from all rows. Digits that a number would not
+preserve (`01234`, `+491701234567`, 17 digits) stay text if `decide_format` calls them a code.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from baytree.data.files import blocks, delimiter, encodings
 from baytree.data.files.encodings import REMEDY, not_utf8
 from baytree.data.files.options import FileError, TypeConflict
 from baytree.data.frames.polars import string_views
+from baytree.data.inference.decide import decide_format
+from baytree.data.inference.evidence import StringEvidence, TableConventions
 from baytree.data.parsing.vocabulary import NULL_TOKENS
 
 if TYPE_CHECKING:
@@ -169,7 +172,7 @@ class ColumnReader:
 
 
 def infer(values: pl.Series) -> ColumnReader:
-    """Return the reader with the narrowest type that holds a sample of strings."""
+    """Return the reader with the narrowest type that holds a sample of strings; text for codes."""
     trimmed = trim(values)
     is_padded = not values.equals(trimmed, null_equal=True)
     kind = _kind_of(trimmed.drop_nulls())
@@ -224,20 +227,33 @@ def convert(reading: ColumnReader, trimmed: pl.Series) -> pl.Series:
     return trimmed
 
 
-_CODE = r"^[+-]?0[0-9]"  # a leading zero
-
-_TOO_LONG = r"^[+-]?[0-9]{17,}$"  # a float would lose digits: it is an identifier
-
 _KINDS = ("whole number", "number", "date", "date and time")
+
+_LOSES_PREFIX = r"^(?:\+|[+-]?0[0-9])"  # as numbers, these strings lose a plus or a leading zero
+
+_DIGITS = r"^[+-]?[0-9]+$"
+
+_MAX_EXACT = 1 << 53  # up to this, every whole number has an exact double
+
+_STRINGS_PER_DECISION = 1000  # one code decides for the column, so that most columns of codes need one decision
 
 
 def _kind_of(present: pl.Series) -> str:
-    if present.str.contains(_CODE).any():
-        return "text"
     for kind in _KINDS:
-        if convert(ColumnReader(present.name, kind), present).null_count() == 0:
-            return "text" if kind.endswith("number") and present.str.contains(_TOO_LONG).any() else kind
+        converted = convert(ColumnReader(present.name, kind), present)
+        if converted.null_count() == 0:
+            return "text" if kind.endswith("number") and _holds_codes(present, converted) else kind
     return "text"
+
+
+def _holds_codes(present: pl.Series, numbers: pl.Series) -> bool:
+    """Return whether inference keeps digits of the column as a code, judged by the digits that `numbers` do not preserve."""
+    is_inexact = (numbers > _MAX_EXACT) | (numbers < -_MAX_EXACT)
+    changed = present.filter(is_inexact | present.str.contains(_LOSES_PREFIX))
+    digits = changed.filter(changed.str.contains(_DIGITS)).unique(maintain_order=True).to_list()
+    parts = (digits[k : k + _STRINGS_PER_DECISION] for k in range(0, len(digits), _STRINGS_PER_DECISION))
+    evidence = (StringEvidence.of(part, [1] * len(part)) for part in parts)
+    return any(decide_format(present.name, seen, seen.n_known, TableConventions()).form is None for seen in evidence)
 
 
 def _join(a: str, b: str) -> str:
