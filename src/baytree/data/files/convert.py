@@ -10,6 +10,7 @@ import msgspec
 from baytree import _warnings
 from baytree.data.files.options import ReadOptions
 from baytree.data.frames import read as read_frame
+from baytree.data.inference.column_profile import CONVERT_ONLY
 from baytree.data.inference.decide import decide_format
 from baytree.data.inference.evidence import StringEvidence, TableConventions
 from baytree.data.inference.infer import TableProfile
@@ -23,9 +24,6 @@ from baytree.data.schema.notes import Note
 if TYPE_CHECKING:
     import polars as pl
 
-# endings of notes that only concern training
-_TRAINING_NOTE_ENDINGS = ("it is used in training", "are treated as levels", "of a code are read as numbers")
-
 _SAMPLE_ROWS = 2000  # rows from which the decimal mark is inferred
 
 
@@ -34,12 +32,10 @@ def infer_decimal_marks(
 ) -> tuple[dict[str, StringFormat], list[Note]]:
     """Return the formats of columns whose marks are ambiguous within the column, such as `1,234`, and notes on them.
 
-    The other columns of the file decide. If none does, semicolons between fields imply decimal commas.
+    The conventions of the table decide, as implied by its first rows.
     """
     evidence_of = {series.name: _evidence(series.head(_SAMPLE_ROWS)) for series in frame if series.name}
-    conventions = TableConventions.of(list(evidence_of.values()), asked.decimal)
-    if not conventions.decimal and separator == ";":
-        conventions = conventions._replace(decimal=",", why="as usual in files separated by semicolons")
+    conventions = TableConventions.of(list(evidence_of.values()), asked.decimal, separator)
     forms, notes = {}, []
     for name, evidence in evidence_of.items():
         if not evidence.styles.get("comma3") and not evidence.styles.get("dot3"):
@@ -111,14 +107,12 @@ def infer_and_convert(
 ) -> tuple[pl.DataFrame, tuple[Note, ...]]:
     """Return the frame with string columns converted by inference (`text` columns stay strings), and the notes."""
     raw = read_frame(frame)
-    kinds = {name: "nominal" if name in text else "infer" for name in frame.columns}
+    kinds = {name: "nominal" if name in text else CONVERT_ONLY for name in frame.columns}
     profile = msgspec.structs.replace(TableProfile.of(raw, kinds), decimal=decimal)
     with _warnings.capture():
         schema = profile.schema()
     columns = [_as_column(frame[column.name], column) for column in schema.columns]
-    return frame.with_columns(columns), tuple(
-        note for note in schema.notes if not note.done.endswith(_TRAINING_NOTE_ENDINGS)
-    )
+    return frame.with_columns(columns), schema.notes
 
 
 def _as_column(series: pl.Series, column: Column) -> pl.Series:

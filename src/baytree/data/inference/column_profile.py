@@ -21,6 +21,8 @@ from baytree.data.schema.notes import Note
 
 DATES = ("date", "dmy", "mdy")  # date declarations in `schema=`: order inferred or given
 
+CONVERT_ONLY = "infer"  # declaration of columns that are converted but not learnt from: all stay, without notes on training
+
 
 class InferredColumns(NamedTuple):
     """Schema columns inferred from one column (none if it is left out), with notes."""
@@ -38,7 +40,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
     unit: str | None = None
     text: Text | None = None
     form: StringFormat | None = None
-    declared: str = ""  # "keep", "infer" (but leave nothing out), "drop", "numeric", one of DATES, or ""
+    declared: str = ""  # "keep", "drop", "numeric", one of DATES, CONVERT_ONLY, or ""
     seen: StringEvidence | None = None  # evidence of strings whose format (and possibly kind) is undecided
     amounts: NumberProfile | None = None
     n_letters: int = 0
@@ -100,7 +102,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
             return self._taken(Note(self.name, "the column is empty: nothing can be learnt from it", 0, "drop"))
         if not self.declared and amounts.is_identifier(self.name):
             return _left_out(self.name, "whole numbers that only number the rows", amounts.n_known)
-        return self._taken(*amounts.notes(self.name, self._as_column().show))
+        return self._taken(*amounts.notes(self.name, self._as_column().show, self.declared != CONVERT_ONLY))
 
     def _of_strings(self, seen: StringEvidence, habits: TableConventions) -> InferredColumns:
         if self.declared in ("numeric", *DATES):
@@ -131,7 +133,9 @@ class ColumnProfile(msgspec.Struct, frozen=True):
             else frozenset(level for level in self.levels if not is_missing_token(level))
         )
         profile = msgspec.structs.replace(self, levels=levels)
-        return profile._taken(*notes, *level_notes(self.name, seen, levels, self.declared))
+        return profile._taken(
+            *notes, *level_notes(self.name, seen, levels, self.declared == "keep", self.declared != CONVERT_ONLY)
+        )
 
     def _as_declared(self, seen: StringEvidence, habits: TableConventions) -> InferredColumns:
         """Return strings declared numeric or date as such; values that do not parse are reported when they are encoded."""

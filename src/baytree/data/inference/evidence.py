@@ -218,14 +218,20 @@ class TableConventions(NamedTuple):
     why: str = "as in other columns of this table"
 
     @classmethod
-    def of(cls, columns: list[StringEvidence], declared: str = "") -> TableConventions:
-        """Return the conventions that the evidence of the columns implies."""
+    def of(cls, columns: list[StringEvidence], declared: str = "", separator: str = "") -> TableConventions:
+        """Return the conventions that the evidence of the columns implies; `separator` is that between fields of a file.
+
+        If no column shows its decimal mark, semicolons between fields imply decimal commas.
+        """
         commas = sum(column.styles.get(style, 0) for column in columns for style in BY_COMMA)
         dots = sum(column.styles.get(style, 0) for column in columns for style in BY_DOT)
         days, months = (sum(column.orders.get(order, 0) for column in columns) for order in ("dmy", "mdy"))
         decimal = declared or ("," if commas > dots else "." if dots else "")
         order = "dmy" if days > months else "mdy" if months > days else ""
-        return cls(decimal, order or ("dmy" if commas > dots or declared == "," else ""), bool(declared))
+        order = order or ("dmy" if commas > dots or declared == "," else "")
+        if not decimal and separator == ";":
+            return cls(",", order, why="as usual in files separated by semicolons")
+        return cls(decimal, order, bool(declared))
 
 
 def missing_token_notes(name: str, seen: StringEvidence, strangers: int) -> list[Note]:

@@ -23,7 +23,7 @@ from baytree import _core, _warnings
 from baytree.data.frames.numbers import Codes, MatrixColumns, Numbers, factorise_together
 from baytree.data.frames.raw import Raw, RawFrame, Strings
 from baytree.data.inference import identifiers
-from baytree.data.inference.column_profile import DATES, ColumnProfile, InferredColumns
+from baytree.data.inference.column_profile import CONVERT_ONLY, DATES, ColumnProfile, InferredColumns
 from baytree.data.inference.evidence import StringEvidence, TableConventions
 from baytree.data.inference.level_matching import levels_of
 from baytree.data.inference.number_checks import NumberProfile, may_tell
@@ -167,7 +167,7 @@ def _profile_column(name: str, frame: RawFrame, declared: Any, amounts: SeeAmoun
         return msgspec.structs.replace(_profile_column(name, frame, "date", amounts), parts=tuple(declared))
     if isinstance(declared, str) and declared in DATES and isinstance(raw, Numbers) and raw.unit is None:
         return _profile_numeric_dates(name, raw, declared)
-    if isinstance(declared, str) and declared in ("keep", "infer", "drop", *DATES):
+    if isinstance(declared, str) and declared in ("keep", "drop", CONVERT_ONLY, *DATES):
         return msgspec.structs.replace(_inferred(name, raw, frame.is_named, amounts), declared=declared)
     return _inferred(name, raw, frame.is_named, amounts) if declared is None else _declared(name, raw, declared)
 

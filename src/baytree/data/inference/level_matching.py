@@ -84,17 +84,19 @@ MOST_COMPARED = 100_000  # max levels that are compared with each other
 FEWEST = 20  # min cells for a note on many distinct levels
 
 
-def level_notes(name: str, seen: StringEvidence, levels: Collection[str], declared: str) -> list[Note]:
-    """Return the notes on the levels of a nominal column."""
+def level_notes(
+    name: str, seen: StringEvidence, levels: Collection[str], keeps_tokens: bool, is_for_training: bool
+) -> list[Note]:
+    """Return the notes on the levels of a nominal column; those on what a model learns only if it is for training."""
     notes = []
-    if declared != "keep" and any(seen.missing_tokens):
+    if not keeps_tokens and any(seen.missing_tokens):
         listed = ", ".join(repr(word) for word in sorted(seen.missing_tokens) if word)
         cells = sum(n for word, n in seen.missing_tokens.items() if word)
         notes.append(Note(name, f"{listed} stands for a missing value", cells, "keep"))
     if seen.no_number:
         word = min(seen.no_number)
         notes.append(Note(name, f"{word!r} is treated as an ordinary level", seen.n_no_number, "missing", word))
-    if 2 * seen.other.get("figures", 0) > seen.n_known:
+    if is_for_training and 2 * seen.other.get("figures", 0) > seen.n_known:
         message = f"{seen.first('figures')!r} and similar strings are not numbers: they are treated as levels"
         notes.append(Note(name, message, seen.other["figures"], "drop"))
     groups = look_alikes(levels)
@@ -102,7 +104,7 @@ def level_notes(name: str, seen: StringEvidence, levels: Collection[str], declar
         pairs = "; ".join(" and ".join(map(repr, group)) for group in groups[:3])
         message = f"levels that differ only in case or blanks are treated as different: {pairs}"
         notes.append(Note(name, message, 0, "drop", is_doubtful=True))
-    return [*notes, *_count(name, seen, levels)]
+    return [*notes, *_count_notes(name, seen, levels, is_for_training)]
 
 
 def look_alikes(levels: Collection[object]) -> list[list[str]]:
@@ -120,10 +122,12 @@ def look_alikes(levels: Collection[object]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 
 
-def _count(name: str, seen: StringEvidence, levels: Collection[str]) -> list[Note]:
+def _count_notes(name: str, seen: StringEvidence, levels: Collection[str], is_for_training: bool) -> list[Note]:
     n = seen.n_known - seen.n_missing
     if len(levels) == 1 and n > 1:
         return [Note(name, f"every value is {next(iter(levels))!r}: nothing can be learnt from it", n, "drop")]
+    if not is_for_training:
+        return []
     if n >= FEWEST and 2 * len(levels) > n:
         return [Note(name, f"{len(levels):,} different words in {n:,} cells are treated as levels", n, "drop")]
     if len(levels) == n >= 5:

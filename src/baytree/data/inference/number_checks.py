@@ -101,22 +101,27 @@ class NumberProfile(msgspec.Struct, frozen=True):
             return self.all_differ and self.n_known >= FEWEST_NAMED
         return self.counts_up and self.first in (0, 1) and self.n_known >= FEWEST and not is_measure_name(name)
 
-    def notes(self, name: str, show: Callable[[float], str]) -> list[Note]:
-        """Return the notes on a column that is used; `show` formats a value."""
+    def notes(self, name: str, show: Callable[[float], str], is_for_training: bool = True) -> list[Note]:
+        """Return the notes on a column that is used, those on identifiers only for training; `show` formats a value."""
         sentinels = self.ends.strangers(self.is_whole, self.is_date) if self.ends is not None else ()
         notes = [stranger_note(name, show(v), n, show(low), show(high)) for v, n, low, high in sentinels]
         if self.is_constant and self.n_known > 1:
             message = f"every value is {show(self.first)}: nothing can be learnt from it"
             notes.append(Note(name, message, self.n_known, "drop"))
-        elif self.counts_up and self.n_known >= FEWEST:
-            message = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is used in training"
-            notes.append(Note(name, message, self.n_known, "drop"))
-        elif self.is_whole and (is_id_name(name) or is_code_name(name)):
-            notes.append(Note(name, "whole numbers with the name of a code are read as numbers", self.n_known, "nominal"))
+        elif is_for_training:
+            notes += self._identifier_notes(name)
         if self.is_whole and self._may_be_dates(name):
             message = f"numbers such as {self.first:.0f} may be dates; they are read as numbers"
             notes.append(Note(name, message, self.n_known, "date"))
         return notes
+
+    def _identifier_notes(self, name: str) -> list[Note]:
+        if self.counts_up and self.n_known >= FEWEST:
+            message = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is used in training"
+            return [Note(name, message, self.n_known, "drop")]
+        if self.is_whole and (is_id_name(name) or is_code_name(name)):
+            return [Note(name, "whole numbers with the name of a code are read as numbers", self.n_known, "nominal")]
+        return []
 
     def _may_be_dates(self, name: str) -> bool:
         """Return whether the numbers look like 20240131 or, under a date-like name, like Excel or Unix times."""
