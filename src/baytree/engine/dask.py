@@ -58,11 +58,12 @@ class DaskFrame:
     def pack_blocks(self, look: Look) -> tuple[LocalBlocks | WorkerBlocks, BlockInspection]:
         """Pack every partition on its worker and add up the inspections."""
         inspect = dask.delayed(partial(capture_errors, _pack_partition, look), pure=False)
-        results = [inspect(part, f"partition {k}") for k, part in enumerate(self.frame.to_delayed())]
+        parts = {f"partition {k}": part for k, part in enumerate(self.frame.to_delayed())}
+        results = [inspect(part, place) for place, part in parts.items()]
         blocks = kept(dask.persist(*results))
         inspection = blocks.sum(_inspection_of)
-        sizes = sorted(inspection.sizes.items(), key=lambda size: int(size[0].split()[1]))  # by partition number
-        return blocks, msgspec.structs.replace(inspection, sizes=dict(sizes))
+        sizes = {place: inspection.sizes[place] for place in parts if place in inspection.sizes}  # workers change the order
+        return blocks, msgspec.structs.replace(inspection, sizes=sizes)
 
     def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
         """Apply `work` to every non-empty partition of the raw frame and return the sum of the results."""
