@@ -3,6 +3,7 @@
 import pytest
 
 from baytree.data.schema.column import Column, Kind, level_map, sorted_levels
+from baytree.data.schema.notes import Note, left_out_reason
 from baytree.data.schema.schema import Schema, Target
 
 
@@ -56,3 +57,20 @@ def test_an_unknown_column_is_refused_with_those_that_there_are():
     assert schema["x"].kind is Kind.NOMINAL
     with pytest.raises(ValueError, match="no column 'z'; the columns are 'x'"):
         schema["z"]
+
+
+@pytest.mark.parametrize(
+    ("done", "reason"),
+    [
+        ("is left out, as declared", "as declared"),
+        (
+            "is left out: whole numbers that only number the rows, so it only identifies rows",
+            "whole numbers that only number the rows",
+        ),
+        ("is left out: all its strings differ, such as 'a1', so it only identifies rows", "all its strings differ"),
+        ("is left out: numbers in 2 units ($, €), such as '$5', '€5', cannot be compared", "numbers in 2 units ($, €)"),
+        ("every value is 1: nothing can be learnt from it", ""),
+    ],
+)
+def test_the_reason_is_read_from_the_text_that_model_files_store(done, reason):
+    assert left_out_reason(Note("x", done)) == reason

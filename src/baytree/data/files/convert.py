@@ -43,7 +43,7 @@ def infer_decimal_marks(
         if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in asked.text:
             continue
         column_conventions = _by_length(frame[name], evidence, conventions)
-        form, format_notes = decide_format(name, evidence, len(frame), column_conventions)
+        form, format_notes, _ = decide_format(name, evidence, len(frame), column_conventions)
         if form is not None and form.kind == "number" and (form.decimal == "," or evidence.styles.get("comma3")):
             forms[name] = form
             notes += format_notes

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from baytree.data.parsing import dates
 from baytree.data.parsing.numbers import numeral
 from baytree.data.parsing.string_format import is_missing
-from baytree.data.schema.notes import Note
+from baytree.data.schema.notes import Note, left_out
 
 Cells = Sequence[str]
 
@@ -124,7 +124,7 @@ def names(cells: Cells, width: int, is_header: bool, kept: Sequence[str] = ()) -
     found, notes = [cell.strip() for cell in cells], []
     start = 0
     if not found[0] and len(found) > 1 and "column_1" not in kept:
-        message = "is left out: it has no name and is assumed to hold row numbers"
+        message = left_out("it has no name and is assumed to hold row numbers")
         notes.append(Note("column_1", message, 0, "keep", is_doubtful=True))
         start = 1
     found[start:] = [name or f"column_{k}" for k, name in enumerate(found[start:], start=start + 1)]

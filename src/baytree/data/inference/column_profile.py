@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 import msgspec
@@ -17,7 +16,7 @@ from baytree.data.inference.level_matching import level_notes
 from baytree.data.inference.number_checks import MOST_STRINGS, NumberProfile, stranger_note, written
 from baytree.data.parsing.string_format import StringFormat, is_missing_token, numbers
 from baytree.data.schema.column import Column, Kind, Text, sorted_levels
-from baytree.data.schema.notes import Note
+from baytree.data.schema.notes import DECLARED_LEFT_OUT, Note, left_out
 
 DATES = ("date", "dmy", "mdy")  # date declarations in `schema=`: order inferred or given
 
@@ -64,7 +63,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
     def inferred(self, habits: TableConventions) -> InferredColumns:
         """Return the columns by the rules of `infer`, given the conventions of the table."""
         if self.declared == "drop":
-            return InferredColumns((), (Note(self.name, "is left out, as declared", 0),))
+            return InferredColumns((), (Note(self.name, DECLARED_LEFT_OUT),))
         if self.seen is not None:
             return self._of_strings(self.seen, habits)
         if self.amounts is not None:
@@ -110,7 +109,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
         if seen.n_known == seen.n_missing:
             note = Note(self.name, "the column is empty: nothing can be learnt from it", 0, "drop")
             return self._with_form(StringFormat("number"), seen)._taken(note)
-        form, notes = decide_format(self.name, seen, len(self.levels), habits)
+        form, notes, conflict = decide_format(self.name, seen, len(self.levels), habits)
         if form is not None:
             return self._with_form(form, seen)._taken(*notes, *self._strangers(form))
         if identifiers.are_truths(seen, self.levels):
@@ -121,12 +120,9 @@ class ColumnProfile(msgspec.Struct, frozen=True):
             return InferredColumns((Column(self.name, Kind.TEXT, text=self.text or Text()),))
         reason = "" if self.declared else identifiers.identifier_reason(seen, self.levels)
         if reason:
-            mixed_notes = [note for note in notes if note.done.endswith(": nominal") and 2 * note.cells >= seen.n_known]
-            return (
-                InferredColumns((), _why_left_out(mixed_notes))
-                if mixed_notes
-                else _left_out(self.name, reason, seen.n_known)
-            )
+            if conflict and 2 * notes[0].cells >= seen.n_known:
+                return InferredColumns((), (msgspec.structs.replace(notes[0], done=left_out(conflict)),))
+            return _left_out(self.name, reason, seen.n_known)
         levels = (
             self.levels
             if self.declared == "keep"
@@ -146,7 +142,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
                 f"for example {text[:60]!r}"
             )
         if self.declared == "numeric":
-            form, notes = decide_format(self.name, seen, 1 << 30, habits)
+            form, notes, _ = decide_format(self.name, seen, 1 << 30, habits)
             used = (
                 form
                 if form is not None and form.kind in ("number", "clock")
@@ -180,14 +176,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
 
 
 def _left_out(name: str, reason: str, cells: int) -> InferredColumns:
-    message = f"is left out: {reason}, so it only identifies rows"
-    return InferredColumns((), (Note(name, message, cells, "keep", is_doubtful=True),))
-
-
-def _why_left_out(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return the notes that give mixed content, rather than identifiers, as the reason why a column is left out."""
-    doubtful = (msgspec.structs.replace(note, done=note.done.replace(": nominal", ""), is_doubtful=True) for note in notes)
-    return tuple(msgspec.structs.replace(note, done=f"is left out: {note.done}") for note in doubtful)
+    return InferredColumns((), (Note(name, left_out(reason, is_identifier=True), cells, "keep", is_doubtful=True),))
 
 
 def _is_instant(text: str) -> bool:

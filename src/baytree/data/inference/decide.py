@@ -35,7 +35,7 @@ def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableC
         n_unparsed = total - n
         if n and n_unparsed <= FEW * total and (not n_unparsed or n_levels > MANY_NUMBERS):
             return choose(name, seen, habits, n_unparsed)
-    return FormatDecision(None, tuple(_half(name, seen, total)))
+    return _decide_mixed(name, seen, total)
 
 
 def _code(name: str, seen: StringEvidence) -> Note:
@@ -44,8 +44,8 @@ def _code(name: str, seen: StringEvidence) -> Note:
     return Note(name, message, seen.styles["code"], "numeric")
 
 
-def _half(name: str, seen: StringEvidence, total: int) -> list[Note]:
-    """Return a note on a column of levels of which some are numbers or dates."""
+def _decide_mixed(name: str, seen: StringEvidence, total: int) -> FormatDecision:
+    """Return the decision for a column of levels of which some may be numbers or dates."""
     for n, what, styles in (
         (seen.n_numbers, "numbers", tuple(seen.styles)),
         (seen.n_dates, "dates", tuple(seen.dates)),
@@ -53,9 +53,9 @@ def _half(name: str, seen: StringEvidence, total: int) -> list[Note]:
         if n > HALF * total:
             other = seen.first("word", "text", "email", "clock") or seen.first(*seen.dates) or seen.first(*seen.styles)
             some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*styles)!r}"
-            message = f"{some}, the others not, such as {other!r}: nominal"
-            return [Note(name, message, n, "numeric" if what == "numbers" else "date", is_doubtful=True)]
-    return []
+            conflict = f"{some}, the others not, such as {other!r}"
+            return FormatDecision.as_levels(name, conflict, n, "numeric" if what == "numbers" else "date")
+    return FormatDecision(None)
 
 
 def decide_date(name: str, seen: StringEvidence, habits: TableConventions, strangers: int) -> FormatDecision:
@@ -63,8 +63,8 @@ def decide_date(name: str, seen: StringEvidence, habits: TableConventions, stran
     ambiguous = {style: n for style, n in seen.dates.items() if style.startswith("dm")}
     if len(seen.orders) > 1:
         pair = f"{seen.first('dmy')!r} and {seen.first('mdy')!r}"
-        message = f"dates such as {pair} have day and month in different orders: nominal"
-        return FormatDecision(None, (Note(name, message, sum(seen.orders.values()), "date", is_doubtful=True),))
+        conflict = f"dates such as {pair} have day and month in different orders"
+        return FormatDecision.as_levels(name, conflict, sum(seen.orders.values()), "date")
     order, notes = _order(name, seen, habits, ambiguous) if ambiguous else ("dmy", [_dates(name, seen, "")])
     if seen.other.get("zone"):
         n = seen.other["zone"]
@@ -113,8 +113,8 @@ def decide_number(name: str, seen: StringEvidence, habits: TableConventions, str
     typos = [unit for unit, n in units.items() if n <= _RARE * seen.n_numbers and not is_known(unit)]
     units = {unit: n for unit, n in units.items() if unit not in typos}
     if len(units) > 1 and not can_be_compared(units):
-        message = f"{_mixed(seen, units)}, cannot be compared: nominal"
-        return FormatDecision(None, (Note(name, message, sum(units.values()), "numeric", is_doubtful=True),))
+        conflict = f"{_mixed(seen, units)}, cannot be compared"
+        return FormatDecision.as_levels(name, conflict, sum(units.values()), "numeric")
     decimal, note = _decimal(name, seen, habits)
     common_unit = max(sorted(units), key=lambda unit: units[unit]) if len(units) > 1 else ""
     unit_notes = _units(name, seen, units) if not common_unit else _bare(name, seen, common_unit)

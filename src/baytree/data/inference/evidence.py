@@ -207,6 +207,12 @@ class FormatDecision(NamedTuple):
 
     form: StringFormat | None
     notes: tuple[Note, ...] = ()
+    conflict: str = ""  # why no format fits, although many cells are numbers or dates
+
+    @classmethod
+    def as_levels(cls, name: str, conflict: str, cells: int, option: str) -> Self:
+        """Return the decision for a column of conflicting numbers or dates; `option` would parse these cells."""
+        return cls(None, (Note(name, f"{conflict}: nominal", cells, option, is_doubtful=True),), conflict)
 
 
 class TableConventions(NamedTuple):

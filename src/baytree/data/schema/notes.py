@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 # declarations in `schema=`, each also a command-line option
@@ -56,3 +58,25 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return f"; to change it, declare schema={{{self.column!r}: {(self.value or self.option)!r}}}"
         value = self.value if self.option == "header" else repr(self.value)
         return f"; to change it, {'give' if self.option == 'task' else 'read with'} {self.option}={value}"
+
+
+DECLARED_LEFT_OUT = "is left out, as declared"
+
+_IDENTIFIER = ", so it only identifies rows"
+
+
+def left_out(reason: str, is_identifier: bool = False) -> str:
+    """Return the text of a note on a column that is left out; `left_out_reason` is its inverse."""
+    return f"is left out: {reason}{_IDENTIFIER if is_identifier else ''}"
+
+
+def left_out_reason(note: Note) -> str:
+    """Return the reason, without examples, why a column is left out; "" if the note is on something else.
+
+    Model files store notes as text only, so that the reason is parsed.
+
+    >>> left_out_reason(Note("id", left_out("all its strings differ, such as 'a1'", is_identifier=True)))
+    'all its strings differ'
+    """
+    found = re.match("is left out[:,] (.*)", note.done, re.DOTALL)
+    return re.sub(", such as .*", "", found[1].removesuffix(_IDENTIFIER)) if found else ""

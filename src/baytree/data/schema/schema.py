@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree.data.schema.column import Column, Kind, Level, Text, level_map, sorted_levels
-from baytree.data.schema.notes import Note
+from baytree.data.schema.notes import Note, left_out_reason
 from baytree.display.terminal import in_columns, ruled
 
 __all__ = ["Column", "Kind", "Level", "Schema", "SchemaLike", "Target", "Text", "level_map", "sorted_levels"]
@@ -211,10 +210,9 @@ def schema_rows(schema: Schema) -> list[tuple[str, str, str]]:
 
 
 def _left_out_reason(schema: Schema, name: str) -> str:
-    """Return why a column is left out: from its first note that says so."""
-    reasons = (note.done for note in schema.notes if note.column == name and "left out" in note.done)
-    reason = re.sub("^is left out[:,] ", "", next(reasons, "only identifies rows"))
-    return re.sub(", such as .*", "", reason.removesuffix(", so it only identifies rows"))
+    """Return why a column is left out: from its first note that gives a reason."""
+    reasons = (left_out_reason(note) for note in schema.notes if note.column == name)
+    return next((reason for reason in reasons if reason), "only identifies rows")
 
 
 def _shortened(name: str) -> str:
