@@ -13,7 +13,7 @@ CHILD = """
 import sys
 import baytree as bt
 from baytree.data.files import binary
-binary.CELLS = {cells}
+binary.CELLS_PER_BATCH = {cells}
 print("ready", flush=True)
 model = bt.partial_fit(bt.NaiveBayesClassifier(), bt.scan({files!r}), "y", {kept!r})
 bt.save(model, {saved!r})

@@ -138,7 +138,7 @@ def test_merging_the_models_of_two_halves_gives_the_model_of_the_whole(titanic, 
 
 def test_rows_without_a_label_or_a_weight_are_left_out_with_one_note(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("x,w,y\n" + "1,1,?\n" * 40 + "1,0,a\n" * 40 + "1,1,a\n2,3,b\n3,1,a\n")
-    monkeypatch.setattr(files.blocks, "BLOCK", 50)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 50)
     result = run("fit", tmp_path / "t.csv", "-t", "y", "--weight", "w")
     note = "note: t.csv: 80 of 83 rows have no value in the target column 'y' or no weight; they are left out\n"
     assert result.stderr == note
@@ -155,8 +155,8 @@ def test_a_negative_weight_is_named_with_its_row(tmp_path):
 def test_a_late_contradiction_starts_the_learning_again(tmp_path, monkeypatch):
     rows = "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(2000))
     (tmp_path / "t.csv").write_text(f"x,y\n{rows}many,a\n")
-    monkeypatch.setattr(files.blocks, "BLOCK", 1000)
-    monkeypatch.setattr(files.csv, "SAMPLE", 1000)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(files.csv, "SAMPLE_BYTES", 1000)
     result = run("fit", tmp_path / "t.csv", "-t", "y")
     assert "column 'x' looked like a whole number, but holds 'many'; it is read as text" in result.stderr
     assert "x = many" in result.stdout
@@ -473,8 +473,8 @@ def test_a_parameter_that_one_of_two_tasks_has_needs_no_task():
 @pytest.fixture
 def late(tmp_path, monkeypatch) -> Path:
     """1,000 rows of numbers, and then a word in two columns; types are guessed from the first kilobyte."""
-    monkeypatch.setattr(files.csv, "SAMPLE", 1 << 10)
-    monkeypatch.setattr(files.blocks, "BLOCK", 1 << 11)
+    monkeypatch.setattr(files.csv, "SAMPLE_BYTES", 1 << 10)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 1 << 11)
     rows = [f"{k % 7},{k % 3},{'yes' if k % 7 > 3 else 'no'}" for k in range(1000)]
     path = tmp_path / "late.csv"
     path.write_text("\n".join(["code,other,label", *rows, "abc,def,yes", "abc,1,no"]) + "\n")

@@ -33,8 +33,8 @@ FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 16)
-    monkeypatch.setattr(csv_files, "SAMPLE", 16)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(csv_files, "SAMPLE_BYTES", 16)
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -113,7 +113,7 @@ def test_the_types_do_not_depend_on_the_size_of_the_blocks(values, tmp_path):
     whole = files.read_all(files.source(path))
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(blocks, "BLOCK", 8)
+        patch.setattr(blocks, "BLOCK_BYTES", 8)
         in_blocks = pl.concat(files.batches(path))
     assert in_blocks.equals(whole, null_equal=True)
     assert in_blocks.schema == whole.schema
@@ -399,8 +399,8 @@ def test_a_folder_is_refused(tmp_path):
 
 
 def test_a_record_without_end_is_refused_before_memory_runs_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "LONGEST_RECORD", 1 << 20)
-    monkeypatch.setattr(blocks, "BLOCK", 1 << 19)
+    monkeypatch.setattr(blocks, "MAX_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1 << 19)
     with pytest.raises(files.FileError, match="line 3: one record is longer than 1 MB; a quote mark may be"):
         read(tmp_path, "t.csv", 'a,b\n1,2\n3,"' + "x\n" * (1 << 20))
 

@@ -14,7 +14,7 @@ def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
     table = datasets.load("penguins", as_="polars").sample(fraction=1.0, shuffle=True, seed=1)
     table.write_csv(tmp_path / "p.csv")
     whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
-    monkeypatch.setattr(files.blocks, "BLOCK", 2000)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 2000)
     source = files.source(tmp_path / "p.csv")
     assert len(list(source.batches())) > 5
     parts = learn({"classification": bt.NaiveBayesClassifier()}, source, FitRequest("species"))
@@ -27,7 +27,7 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
     table = datasets.load("penguins", as_="polars").sort(order)
     table.write_csv(tmp_path / "p.csv")
     whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
-    monkeypatch.setattr(files.blocks, "BLOCK", 1000)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 1000)
     nb = {"classification": bt.NaiveBayesClassifier()}
     parts = learn(nb, files.source(tmp_path / "p.csv"), FitRequest("species"))
     assert parts.schema_ == whole.schema_
@@ -35,7 +35,7 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
 
 
 def test_rows_are_found_by_their_number_across_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(files.blocks, "BLOCK", 8)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 8)
     (tmp_path / "t.csv").write_text("x\n" + "\n".join(map(str, range(1, 50))) + "\n")
     found = batch_predict.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
     assert {at: frame["x"].to_list() for at, frame in found.items()} == {1: [1], 17: [17], 49: [49]}
@@ -45,7 +45,7 @@ def test_confusions_of_batches_add_up_to_those_of_all_rows(tmp_path, monkeypatch
     table = datasets.load("penguins", as_="polars")
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
-    monkeypatch.setattr(files.blocks, "BLOCK", 2000)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 2000)
     counted = batch_predict.evaluate_source(model._predictor, files.source(tmp_path / "p.csv"))
     assert counted.n_rows == len(table)
     assert np.trace(counted.counts) / len(table) == model.score(table, "species")
@@ -55,7 +55,7 @@ def test_answers_of_batches_are_those_of_all_rows(tmp_path, monkeypatch):
     table = datasets.load("penguins", as_="polars")
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
-    monkeypatch.setattr(files.blocks, "BLOCK", 2000)
+    monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 2000)
     batches = batch_predict.answers(model._predictor, files.source(tmp_path / "p.csv"), True, kept=["island"])
     columns = [{name: list(values) for name, values in each.items()} for each in batches]
     assert len(columns) > 5

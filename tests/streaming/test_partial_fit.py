@@ -16,7 +16,7 @@ ROWS = pl.DataFrame({"x": [1.0, 2.0, 8.0, 9.0] * 5, "colour": ["red", "blue"] * 
 
 @pytest.fixture
 def stream(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setattr(binary, "CELLS", 12)  # four rows a batch
+    monkeypatch.setattr(binary, "CELLS_PER_BATCH", 12)  # four rows a batch
     for k in range(4):
         ROWS[k * 5 : k * 5 + 5].write_parquet(tmp_path / f"part-{k}.parquet")
     return tmp_path

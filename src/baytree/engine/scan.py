@@ -13,7 +13,7 @@ import numpy as np
 
 from baytree._typing import FrameLike
 from baytree.data import files
-from baytree.data.files.options import PLAINLY
+from baytree.data.files.options import DEFAULT_OPTIONS
 from baytree.engine.block_store import BlockStore
 from baytree.engine.blocks import BlockInspection
 from baytree.engine.progress import track_blocks
@@ -33,7 +33,7 @@ class Scan:
 
     advice = "raise the limit, as in bt.scan(path, memory='8GB')"
 
-    def __init__(self, paths: Sequence[Path], memory: int, asked: files.ReadOptions = PLAINLY):
+    def __init__(self, paths: Sequence[Path], memory: int, asked: files.ReadOptions = DEFAULT_OPTIONS):
         self.paths, self.memory = tuple(paths), memory
         self.sources = tuple(files.open_table(path, asked) for path in self.paths)
         self.columns = self.sources[0].columns

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from baytree.data.frames.raw import FEW
+from baytree.data.frames.raw import MAX_FEW_ROWS
 from baytree.serve.cell_values import from_json
 from baytree.serve.json_body import Columns, joined
 from baytree.serve.models import Served
 from baytree.serve.request_body import encoded
 from baytree.serve.responses import predictions
 
-MOST_ROWS = FEW  # rows predicted in one call: with more, matrix products may round a row differently depending on the others
+# rows predicted in one call: with more, matrix products may round a row differently depending on the others
+MOST_ROWS = MAX_FEW_ROWS
 
 
 class _Waiting(NamedTuple):

@@ -16,7 +16,7 @@ from baytree.data.encoding.table import DenseColumns, SparseColumns, Tokens, Val
 from baytree.data.frames import read_column
 from baytree.data.frames.arrays import number_columns
 from baytree.data.frames.numbers import Codes, MatrixColumns, NumberedColumns, Numbers, factorise_together
-from baytree.data.frames.raw import FEW, Raw, RawFrame
+from baytree.data.frames.raw import MAX_FEW_ROWS, Raw, RawFrame
 from baytree.data.parsing.string_format import is_missing_token
 from baytree.data.schema.column import Column, Kind, Text
 from baytree.data.schema.schema import Schema, Target
@@ -25,7 +25,7 @@ from baytree.parallel.threads import map_columns, map_ordered
 if TYPE_CHECKING:
     from baytree.data.encoding.bag_of_words import Counted
 
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 16  # rows per task of a thread
 
 
 def encode(
@@ -158,7 +158,7 @@ def _refuse_infinite(schema: Schema, values: tuple[Values, ...] | DenseColumns, 
         if any(map_ordered(_holds_infinite, parts)):
             refuse_infinite(schema, values)
         return
-    if n_rows <= FEW:
+    if n_rows <= MAX_FEW_ROWS:
         numbers: Any = [
             column_values
             for column, column_values in zip(schema.columns, values, strict=True)

@@ -14,7 +14,7 @@ import numpy as np
 from baytree import _warnings
 from baytree.data.encoding.table import Values
 from baytree.data.frames.numbers import Codes, Numbers
-from baytree.data.frames.raw import FEW, Raw, Strings
+from baytree.data.frames.raw import MAX_FEW_ROWS, Raw, Strings
 from baytree.data.inference.level_matching import LevelMatch, levels_of, matched
 from baytree.data.parsing.string_format import StringFormat, numbers, unparsed
 from baytree.data.schema.column import Column, Kind, Text
@@ -89,7 +89,7 @@ def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndar
         days = _numbers(raw, whole_date(column), unseen)
         result[:] = np.where(np.isnan(days), -1, part(np.nan_to_num(days), column.form.part))
         return result
-    if isinstance(raw, Strings) and len(raw) <= FEW and column.form is None and _are_known(raw, column, result):
+    if isinstance(raw, Strings) and len(raw) <= MAX_FEW_ROWS and column.form is None and _are_known(raw, column, result):
         return result
     codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):

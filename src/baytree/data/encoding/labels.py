@@ -144,7 +144,7 @@ def classes_array(target: Target) -> np.ndarray:
     return array
 
 
-_HEAVY, _LIGHT = 1e200, 1e-200
+_MAX_WEIGHT, _MIN_WEIGHT = 1e200, 1e-200  # beyond these, sums of products of weights may leave float64
 
 
 def within_doubles(table: Table) -> Table:
@@ -154,9 +154,9 @@ def within_doubles(table: Table) -> Table:
     still dominate or vanish.
     """
     largest = float(table.weight.max(initial=0.0))
-    if _LIGHT < largest < _HEAVY or not largest:
+    if _MIN_WEIGHT < largest < _MAX_WEIGHT or not largest:
         return table
-    return times_power(table, -400 if largest >= _HEAVY else 400)
+    return times_power(table, -400 if largest >= _MAX_WEIGHT else 400)
 
 
 def times_power(table: Table, exponent: int) -> Table:

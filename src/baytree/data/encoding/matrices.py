@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.data.encoding.table import DenseColumns, SparseColumns, Table
 
-_FEW_ROWS = 8
+_MAX_COPIED_ROWS = 8  # up to this, copying columns is faster than inspecting their memory layout
 
 
 def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
@@ -26,7 +26,7 @@ def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
         yield table.values.matrix[:]
         return
     arrays = [table.values[j] for j in columns]
-    if len(table) > _FEW_ROWS:
+    if len(table) > _MAX_COPIED_ROWS:
         yield from _runs(arrays)
         return
     for k in range(0, len(arrays), 8):  # copying a few rows is faster than inspecting their memory layout
@@ -35,7 +35,7 @@ def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
 
 def lying_apart(table: Table, columns: Sequence[int]) -> list[np.ndarray] | None:
     """Return numeric columns as separate arrays if none of them share a matrix in memory; else None."""
-    if isinstance(table.values, (SparseColumns, DenseColumns)) or len(table) <= _FEW_ROWS:
+    if isinstance(table.values, (SparseColumns, DenseColumns)) or len(table) <= _MAX_COPIED_ROWS:
         return None
     arrays: list[Any] = [table.values[j] for j in columns]
     if not all(array.flags.c_contiguous for array in arrays):

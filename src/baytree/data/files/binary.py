@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from baytree.data.files import header as header_detection
 from baytree.data.files.convert import converted, drop_missing_tokens, infer_decimal_marks
 from baytree.data.files.csv_parse import convert, infer, stripped, trim
-from baytree.data.files.options import PLAINLY, FileError, ReadOptions
+from baytree.data.files.options import DEFAULT_OPTIONS, FileError, ReadOptions
 from baytree.data.files.sheet_xml import Range, SheetExtent, measure
 from baytree.data.schema.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl
 
-CELLS = 2_000_000  # cells in one batch
+CELLS_PER_BATCH = 2_000_000  # bounds the memory of a batch
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Parquet:
             raise _damaged(self.name, "Parquet", error) from None
 
 
-def open_parquet(path: Path, name: str, asked: ReadOptions = PLAINLY) -> Parquet:
+def open_parquet(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> Parquet:
     """Open a Parquet file and read its column names."""
     import polars as pl
 
@@ -106,7 +106,7 @@ def verify_pages(path: Path) -> None:
         raise _damaged(f"{path.name}{where}", "Parquet", error) from None
 
 
-def open_excel(path: Path, name: str, asked: ReadOptions = PLAINLY) -> FrameSource:
+def open_excel(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> FrameSource:
     """Read the named or first non-empty sheet of a workbook; header, footer and types are detected as in a text file."""
     sheet, notes = sheet_rows(path, name, asked.sheet)
     rows = sheet.rows
@@ -153,7 +153,7 @@ def _retyped(column: pl.Series, asked: ReadOptions) -> pl.Series:
     return convert(found, trim(column)) if found.kind != "text" else stripped(column)
 
 
-def nested_columns(name: str, schema: Mapping[str, Any], asked: ReadOptions = PLAINLY) -> tuple[str, ...]:
+def nested_columns(name: str, schema: Mapping[str, Any], asked: ReadOptions = DEFAULT_OPTIONS) -> tuple[str, ...]:
     """Return the columns of lists or objects that are not read; raise a FileError for one that is."""
     nested = tuple(column for column, dtype in schema.items() if dtype.is_nested())
     for column in nested:
@@ -169,7 +169,7 @@ def _damaged(name: str, kind: str, error: BaseException) -> FileError:
 
 
 def _rows_per_batch(n_columns: int) -> int:
-    return max(1, CELLS // max(1, n_columns))
+    return max(1, CELLS_PER_BATCH // max(1, n_columns))
 
 
 class Sheet(NamedTuple):

@@ -14,12 +14,12 @@ from typing import BinaryIO
 
 from baytree.data.files.options import FileError
 
-BLOCK = 8 << 20  # bytes
+BLOCK_BYTES = 8 << 20  # smaller blocks take less memory and more calls of the parser
 
-LONGEST_RECORD = 64 << 20  # bytes
+MAX_RECORD_BYTES = 64 << 20  # a longer record is an unclosed quote mark or no table: bounds memory
 
 
-def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', lines: int = 0) -> Iterator[bytes]:
+def blocks(stream: BinaryIO, name: str, size: int = BLOCK_BYTES, quote: bytes = b'"', lines: int = 0) -> Iterator[bytes]:
     """Yield the records of a stream in blocks of about `size` bytes, without splitting a record.
 
     `quote` is the mark inside which a line end does not end a record; empty if every line is a record. `lines` is the number
@@ -29,7 +29,7 @@ def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', 
     while chunk := stream.read(size):
         rest += chunk
         end = last_end(rest) if quote else rest.rfind(b"\n") + 1
-        if end == 0 and len(rest) > LONGEST_RECORD:
+        if end == 0 and len(rest) > MAX_RECORD_BYTES:
             raise too_long(name, f"line {lines + 1:,}")
         if end:
             lines += rest.count(b"\n", 0, end)
@@ -144,6 +144,6 @@ _BLANK_LINES = re.compile(rb"\r?\n(?:\r?\n)+")
 def too_long(name: str, place: str) -> FileError:
     """Return the error for a record that exceeds the memory limit."""
     return FileError(
-        f"{name}, {place}: one record is longer than {LONGEST_RECORD >> 20} MB; "
+        f"{name}, {place}: one record is longer than {MAX_RECORD_BYTES >> 20} MB; "
         "a quote mark may be unclosed here, or this is not a table"
     )

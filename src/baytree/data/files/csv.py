@@ -23,7 +23,7 @@ from baytree.data.schema.notes import Note
 if TYPE_CHECKING:
     import polars as pl
 
-SAMPLE = 4 << 20  # bytes from which column types are inferred
+SAMPLE_BYTES = 4 << 20  # bytes from which column types are inferred
 
 Result = TypeVar("Result")
 
@@ -62,7 +62,7 @@ class DelimitedFile:
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
         """Yield the rows as frames of the same types; raise a `TypeConflict` for a value that does not fit."""
         row = 1
-        for block in delimiter.bodies(self.layout, blocks.BLOCK):
+        for block in delimiter.bodies(self.layout, blocks.BLOCK_BYTES):
             frame = parse(self, block, row)
             row += len(frame)
             yield drop_missing_tokens(converted(frame.drop("", strict=False), self.forms), self.missing)
@@ -104,7 +104,7 @@ def open_delimited(path: Path, name: str, asked: ReadOptions) -> DelimitedFile:
     layout = delimiter.detect_layout(path, name, asked.encoding, asked.header, tuple(asked.keep))
     texts = tuple(ColumnReader(column, "text", is_free=True) for column in layout.names)
     source = DelimitedFile(layout, texts, missing=asked.missing, notes=layout.notes)
-    sample = next(delimiter.bodies(layout, SAMPLE), b"")
+    sample = next(delimiter.bodies(layout, SAMPLE_BYTES), b"")
     if not sample:
         return replace(source, readings=tuple(ColumnReader(column, "text") for column in layout.names))
     try:

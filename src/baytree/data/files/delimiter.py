@@ -103,7 +103,7 @@ def records_of_tail(tail: str, mark: str) -> tuple[list[list[str]], list[int]]:
     return rows, starts
 
 
-TAIL = 64 << 10  # bytes at the end that are searched for remarks and totals
+_TAIL_BYTES = 64 << 10  # bytes at the end that are searched for remarks and totals
 
 
 @dataclass(frozen=True)
@@ -212,12 +212,12 @@ def _tail(text: TextFile, start: int) -> str | None:
     size = text.path.stat().st_size
     is_plain = text.encoding == "utf-8" and text.path.suffix != ".gz" and not text.has_bare_cr and not text.by_blanks
     with encodings.opened(text) as stream:
-        if size > 8 * TAIL:
-            if not is_plain and size > blocks.BLOCK:
+        if size > 8 * _TAIL_BYTES:
+            if not is_plain and size > blocks.BLOCK_BYTES:
                 return None
             if is_plain:
-                stream.seek(size - TAIL)
-                piece = stream.read(TAIL)
+                stream.seek(size - _TAIL_BYTES)
+                piece = stream.read(_TAIL_BYTES)
                 return piece[piece.find(b"\n") + 1 :].decode("utf-8", "replace")
         rows = _last_lines(encodings.from_byte(stream, start))
     return rows.decode("utf-8", "replace") if rows is not None and b"\xff" not in rows else None
@@ -229,14 +229,14 @@ def _last_lines(stream: BinaryIO) -> bytes | None:
     Only the tail is held in memory: a small compressed file may expand to a very large one.
     """
     tail, is_cut, open_line = b"", False, 0
-    while piece := stream.read(blocks.BLOCK):
+    while piece := stream.read(blocks.BLOCK_BYTES):
         end = piece.rfind(b"\n") + 1
         open_line = len(piece) - end + (0 if end else open_line)
-        if open_line > blocks.LONGEST_RECORD:
+        if open_line > blocks.MAX_RECORD_BYTES:
             return None
         tail += piece
-        is_cut = is_cut or len(tail) > TAIL
-        tail = tail[-TAIL:]
+        is_cut = is_cut or len(tail) > _TAIL_BYTES
+        tail = tail[-_TAIL_BYTES:]
     if not is_cut:
         return tail
     return tail[tail.find(b"\n") + 1 :] if b"\n" in tail else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from baytree.data.files.blocks import LONGEST_RECORD, too_long
+from baytree.data.files.blocks import MAX_RECORD_BYTES, too_long
 from baytree.data.files.options import FileError
 from baytree.data.schema.notes import Note
 
@@ -69,7 +69,7 @@ class Utf8Stream(io.RawIOBase):
             self._rest = ""
             if self._by_blanks and piece:  # a piece may end within a line
                 text, self._rest = _until_last_line(text)
-                if len(self._rest) > LONGEST_RECORD:
+                if len(self._rest) > MAX_RECORD_BYTES:
                     raise too_long(self._name, "after the first lines")
             if text or not piece:
                 return self._written(text).encode("utf-8")
@@ -98,9 +98,9 @@ def _is_utf8(head: bytes, is_whole: bool) -> bool:
 
 REMEDY = "name its encoding, or save it as CSV with the encoding UTF-8"
 
-HEAD = 256 << 10  # bytes from which the layout is detected
+_HEAD_BYTES = 256 << 10  # bytes from which the layout is detected
 
-_HEAD_LINES = 5  # min lines of the head if rows are wide
+_MIN_HEAD_LINES = 5  # min lines of the head if rows are wide
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,12 @@ def looked_at(path: Path, name: str, encoding: str | None) -> tuple[TextFile, li
     """Detect the encoding and line ends of a text file from its head; return it with notes."""
     try:
         with opened(TextFile(path, name)) as stream:
-            first = stream.read(HEAD)
+            first = stream.read(_HEAD_BYTES)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{name}: the compressed file is damaged or cut short ({error})") from None
     if not first.strip():
         raise FileError(f"{name}: the file is empty")
-    file_encoding = known(encoding) if encoding else detect(first, len(first) < HEAD)
+    file_encoding = known(encoding) if encoding else detect(first, len(first) < _HEAD_BYTES)
     notes = []
     if file_encoding == FALLBACK and not encoding:
         notes.append(not_utf8())
@@ -169,11 +169,13 @@ def not_utf8() -> Note:
 
 
 def head_of(text: TextFile) -> str:
-    """Return the head of the text in whole lines: at least `HEAD` bytes and `_HEAD_LINES` lines, if available."""
+    """Return the head of the text in whole lines: at least `_HEAD_BYTES` bytes and `_MIN_HEAD_LINES` lines, if available."""
     with opened(text) as stream:
         head, is_whole = b"", False
-        while not is_whole and (len(head) < HEAD or (head.count(b"\n") < _HEAD_LINES and len(head) < LONGEST_RECORD)):
-            piece = stream.read(max(HEAD, len(head)))
+        while not is_whole and (
+            len(head) < _HEAD_BYTES or (head.count(b"\n") < _MIN_HEAD_LINES and len(head) < MAX_RECORD_BYTES)
+        ):
+            piece = stream.read(max(_HEAD_BYTES, len(head)))
             head, is_whole = head + piece, not piece
     if not is_whole and b"\n" not in head:
         raise too_long(text.name, "line 1")

@@ -77,7 +77,7 @@ def check_begins(path: Path, kind: str) -> None:
         raise FileError(f"{path.name}: the name says {expected}, but this is {what}; rename or convert it")
 
 
-MOST_BYTES = 64 << 30  # limit of unpacked bytes (guards against zip bombs)
+_MAX_UNPACKED_BYTES = 64 << 30  # guards against zip bombs
 
 
 def member(path: Path, wanted: str | None, suffixes: frozenset[str]) -> tuple[Path, list[Note]]:
@@ -112,7 +112,7 @@ def _chosen(name: str, tables: list[zipfile.ZipInfo], wanted: str | None) -> zip
 
 
 def _unpacked(archive: zipfile.ZipFile, chosen: zipfile.ZipInfo) -> Path:
-    if chosen.file_size > MOST_BYTES:
+    if chosen.file_size > _MAX_UNPACKED_BYTES:
         raise FileError(f"{chosen.filename}: {chosen.file_size:,} bytes exceed the limit; unpack the archive")
     folder = temporary.create_folder()
     # base name only, so that paths in the archive cannot escape the folder

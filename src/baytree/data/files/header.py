@@ -32,7 +32,11 @@ _UNIT = re.compile(r"[\[(].*[\])]|%|°[CFK]|[kmcµ]?[gml][²³]?|[a-zA-Z]{1,3}/[
 
 _SAMPLE_ROWS = 50  # rows below the header that are examined
 
-_MAX_FOOTERS = 6
+_MAX_FOOTERS = 6  # rows of totals and remarks at the end; more are rows of the table
+
+_MIN_NUMERIC = 0.8  # proportion of numbers in a numeric column: the others may be footnotes or missing tokens
+
+_MIN_REPEATED = 0.8  # a first row is no header if so many of its cells also occur below it
 
 
 class SheetLayout(NamedTuple):
@@ -103,7 +107,7 @@ def is_header(head: Cells, body: Sequence[Cells]) -> bool:
         return not all(over) or _are_counted(head)
     named = [j for j in range(len(head)) if head[j].strip() and len(below[j]) > 2]
     repeated = [j for j in named if head[j] in below[j]]
-    return len(named) < 2 or len(repeated) < 0.8 * len(named)
+    return len(named) < 2 or len(repeated) < _MIN_REPEATED * len(named)
 
 
 def are_units(row: Cells, body: Sequence[Cells]) -> bool:
@@ -184,7 +188,7 @@ def _above(rows: Sequence[Cells]) -> Note:
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     known = [cell for cell in cells[-_SAMPLE_ROWS:] if cell.strip() and not is_missing(cell)]
-    return len(known) > 1 and sum(map(is_amount, known)) >= 0.8 * len(known)
+    return len(known) > 1 and sum(map(is_amount, known)) >= _MIN_NUMERIC * len(known)
 
 
 def _are_counted(cells: Cells) -> bool:

@@ -12,13 +12,13 @@ import numpy as np
 from baytree.data.files import blocks
 from baytree.data.files.binary import FrameSource, as_text, nested_columns
 from baytree.data.files.convert import drop_missing_tokens
-from baytree.data.files.options import PLAINLY, FileError, ReadOptions
+from baytree.data.files.options import DEFAULT_OPTIONS, FileError, ReadOptions
 from baytree.data.schema.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl
 
-_MAX_DEPTH = 64
+_MAX_DEPTH = 64  # of nested values: deeper ones are no table and may exhaust the stack of the parser
 
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
@@ -32,7 +32,7 @@ class JsonLinesFile:
     schema: pl.Schema
     missing: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
-    asked: ReadOptions = PLAINLY
+    asked: ReadOptions = DEFAULT_OPTIONS
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class JsonLinesFile:
                 progress(len(block))
 
 
-def open_lines(path: Path, name: str, asked: ReadOptions = PLAINLY) -> JsonLinesFile:
+def open_lines(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> JsonLinesFile:
     """Open a JSON Lines file; reads all of it, since any object may introduce a new key."""
     import polars as pl
 
@@ -76,7 +76,7 @@ def open_lines(path: Path, name: str, asked: ReadOptions = PLAINLY) -> JsonLines
     return JsonLinesFile(path, name, pl.Schema(known), asked.missing, asked=asked)
 
 
-def open_json(path: Path, name: str, asked: ReadOptions = PLAINLY) -> FrameSource | JsonLinesFile:
+def open_json(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> FrameSource | JsonLinesFile:
     """Open a JSON file: a list of objects, an object of columns, an object that contains one of them, or JSON Lines."""
     import msgspec
 

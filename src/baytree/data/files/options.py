@@ -35,7 +35,7 @@ class ReadOptions:
         return column not in self.drop and (self.needed is None or column in self.needed)
 
 
-PLAINLY = ReadOptions()  # default options
+DEFAULT_OPTIONS = ReadOptions()
 
 
 class FileError(ValueError):

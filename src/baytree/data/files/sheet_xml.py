@@ -16,15 +16,15 @@ from xml.etree import ElementTree
 
 from baytree.data.files.options import FileError
 
-MOST_CELLS = 4_000_000  # cells of a rectangle that are always accepted
+_MAX_AREA = 4_000_000  # cells of the rectangle around all values that are always accepted
 
-MOST_PER_CELL = 25  # beyond that, max cells of the rectangle per non-empty cell
+_MAX_AREA_PER_CELL = 25  # of a larger rectangle, cells per non-empty cell
 
-_MAX_XML = 16 << 20  # bytes of the list of sheets
+_MAX_XML_BYTES = 16 << 20  # bytes of the list of sheets
 
-_PIECE = 4 << 20
+_PIECE_BYTES = 4 << 20
 
-_OVERLAP = 64 << 10  # bytes repeated between pieces, since a tag may be split
+_OVERLAP_BYTES = 64 << 10  # bytes repeated between pieces, since a tag may be split
 
 _NAME = rb"<(?:[\w.-]+:)?"
 
@@ -65,7 +65,7 @@ class SheetExtent(NamedTuple):
     @property
     def is_too_large(self) -> bool:
         """Whether the rectangle is far larger than its content."""
-        return self.n_places > max(MOST_CELLS, MOST_PER_CELL * self.n_cells)
+        return self.n_places > max(_MAX_AREA, _MAX_AREA_PER_CELL * self.n_cells)
 
 
 class Range(NamedTuple):
@@ -144,9 +144,9 @@ def _pieces(path: Path, name: str, sheet: str) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(path) as book, book.open(_part_of(book, sheet)) as stream:
             rest = b""
-            while piece := stream.read(_PIECE):
+            while piece := stream.read(_PIECE_BYTES):
                 yield rest + piece
-                rest = (rest + piece)[-_OVERLAP:]
+                rest = (rest + piece)[-_OVERLAP_BYTES:]
     except (zipfile.BadZipFile, KeyError, OSError, NotImplementedError, RuntimeError, ElementTree.ParseError) as error:
         raise FileError(f"{name}: this is not Excel, or the file is damaged or cut short ({error})") from None
 
@@ -166,7 +166,7 @@ def _part_of(book: zipfile.ZipFile, sheet: str) -> str:
 
 def _elements(book: zipfile.ZipFile, part: str, tag: str) -> list[ElementTree.Element]:
     with book.open(part) as stream:
-        text = stream.read(_MAX_XML)
+        text = stream.read(_MAX_XML_BYTES)
     return [item for item in ElementTree.fromstring(text).iter() if item.tag.rpartition("}")[2] == tag]
 
 

@@ -24,7 +24,7 @@ from baytree.data.frames.numbers import (
     position_names,
 )
 from baytree.data.frames.objects import floats_together, object_column
-from baytree.data.frames.raw import FEW, Raw, RawFrame, Strings, without_masked
+from baytree.data.frames.raw import MAX_FEW_ROWS, Raw, RawFrame, Strings, without_masked
 
 __all__ = [
     "Codes",
@@ -99,7 +99,7 @@ def _from_pandas(frame: FrameLike) -> RawFrame:
         frame = frame.to_frame()
     labels = frame.columns.tolist()
     names = _unique_names(labels)
-    columns: Mapping[str, Raw] | None = few_rows(frame, names) if len(frame) <= FEW else in_one_array(frame, names)
+    columns: Mapping[str, Raw] | None = few_rows(frame, names) if len(frame) <= MAX_FEW_ROWS else in_one_array(frame, names)
     if columns is None:
         columns = {name: pandas_column(series, name) for name, (_, series) in zip(names, frame.items(), strict=True)}
     return RawFrame(columns, len(frame), True, _are_text(labels))

@@ -10,7 +10,8 @@ import numpy as np
 
 from baytree.data.frames.numbers import Codes, Numbers
 
-FEW = 16  # rows; below, the cost per column exceeds the cost per cell
+# up to this, the cost per column exceeds the cost per cell, so that the cells are converted one by one
+MAX_FEW_ROWS = 16
 
 
 class LazyCodes:

@@ -13,7 +13,7 @@ from baytree.data.inference import identifiers
 from baytree.data.inference.decide import decide_format
 from baytree.data.inference.evidence import StringEvidence, TableConventions
 from baytree.data.inference.level_matching import level_notes
-from baytree.data.inference.number_checks import MOST_STRINGS, NumberProfile, stranger_note, written
+from baytree.data.inference.number_checks import MAX_CHECKED_STRINGS, NumberProfile, stranger_note, written
 from baytree.data.parsing.string_format import StringFormat, is_missing_token, numbers
 from baytree.data.schema.column import Column, Kind, Text, sorted_levels
 from baytree.data.schema.notes import DECLARED_LEFT_OUT, Note, left_out
@@ -156,7 +156,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
 
     def _strangers(self, form: StringFormat) -> list[Note]:
         """Return notes on values, as written, that may be sentinels."""
-        levels = sorted(self.levels) if len(self.levels) <= MOST_STRINGS else []
+        levels = sorted(self.levels) if len(self.levels) <= MAX_CHECKED_STRINGS else []
         sentinels = written(levels, numbers(levels, form), form.kind == "date")
         return [stranger_note(self.name, text, 0, low, high) for text, low, high in sentinels]
 

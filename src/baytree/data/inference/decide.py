@@ -1,22 +1,26 @@
 """Decide how the strings of a column are parsed, from their evidence: as numbers, dates, times, or as levels.
 
-A format is chosen if at most a proportion `FEW` of the cells does not fit it. Ambiguous decimal marks and date orders are
-resolved by the conventions of the table. Each decision comes with notes.
+A format is chosen if at most a proportion `_MAX_UNPARSED` of the cells does not fit it. The conventions of the table
+resolve ambiguous decimal marks and date orders. Each decision comes with notes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from baytree.data.inference.evidence import FEW, FormatDecision, StringEvidence, TableConventions, missing_token_notes
-from baytree.data.parsing.numbers import BY_COMMA, BY_DOT, GROUPED, NONE, OPEN, can_be_compared, is_known
+from baytree.data.inference.evidence import FormatDecision, StringEvidence, TableConventions, missing_token_notes
+from baytree.data.parsing.numbers import AMBIGUOUS_MARKS, BY_COMMA, BY_DOT, GROUPED, UNITLESS, can_be_compared, is_known
 from baytree.data.parsing.string_format import StringFormat
 from baytree.data.parsing.vocabulary import BOUNDS
 from baytree.data.schema.notes import Note
 
-HALF = 0.25  # min proportion of numbers (or dates) at which a column of levels gets a note
+# max proportion of cells of a numeric or date column that do not parse: a few remarks must not turn its numbers into levels,
+# and a column of levels must not lose many of them
+_MAX_UNPARSED = 0.1
 
-MANY_NUMBERS = 10  # min distinct values of a numeric column that contains some words
+_MIN_CONFLICT = 0.25  # a column of levels gets a note if a larger proportion are numbers (or dates)
+
+_MAX_CODES = 10  # up to so many distinct strings, numbers and words together are codes, such as 1, 2, 3, A
 
 
 def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableConventions) -> FormatDecision:
@@ -25,7 +29,7 @@ def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableC
     total = known - seen.n_no_number
     if total <= 0:
         return FormatDecision(None)
-    if seen.styles.get("code") and seen.n_numbers + seen.styles["code"] > (1 - FEW) * total:
+    if seen.styles.get("code") and seen.n_numbers + seen.styles["code"] > (1 - _MAX_UNPARSED) * total:
         return FormatDecision(None, (_code(name, seen),))
     for n, choose in (
         (seen.n_numbers, decide_number),
@@ -33,7 +37,7 @@ def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableC
         (seen.other.get("clock", 0), decide_clock),
     ):
         n_unparsed = total - n
-        if n and n_unparsed <= FEW * total and (not n_unparsed or n_levels > MANY_NUMBERS):
+        if n and n_unparsed <= _MAX_UNPARSED * total and (not n_unparsed or n_levels > _MAX_CODES):
             return choose(name, seen, habits, n_unparsed)
     return _decide_mixed(name, seen, total)
 
@@ -50,7 +54,7 @@ def _decide_mixed(name: str, seen: StringEvidence, total: int) -> FormatDecision
         (seen.n_numbers, "numbers", tuple(seen.styles)),
         (seen.n_dates, "dates", tuple(seen.dates)),
     ):
-        if n > HALF * total:
+        if n > _MIN_CONFLICT * total:
             other = seen.first("word", "text", "email", "clock") or seen.first(*seen.dates) or seen.first(*seen.styles)
             some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*styles)!r}"
             conflict = f"{some}, the others not, such as {other!r}"
@@ -104,13 +108,13 @@ def decide_clock(name: str, seen: StringEvidence, _: TableConventions, strangers
     return FormatDecision(StringFormat("clock"), (note, *missing_token_notes(name, seen, strangers)))
 
 
-_RARE = 0.01  # max proportion of numbers followed by unknown letters for these to be a typing error
+_MAX_TYPING_ERRORS = 0.01  # unknown letters after a larger proportion of the numbers are a unit, not typing errors
 
 
 def decide_number(name: str, seen: StringEvidence, habits: TableConventions, strangers: int) -> FormatDecision:
     """Return the decision for a column of numbers: decimal mark, units, unparsed cells."""
     units = {unit: n for unit, n in seen.units.items() if unit and unit not in BOUNDS}
-    typos = [unit for unit, n in units.items() if n <= _RARE * seen.n_numbers and not is_known(unit)]
+    typos = [unit for unit, n in units.items() if n <= _MAX_TYPING_ERRORS * seen.n_numbers and not is_known(unit)]
     units = {unit: n for unit, n in units.items() if unit not in typos}
     if len(units) > 1 and not can_be_compared(units):
         conflict = f"{_mixed(seen, units)}, cannot be compared"
@@ -123,7 +127,7 @@ def decide_number(name: str, seen: StringEvidence, habits: TableConventions, str
         unit_notes = [Note(name, message, sum(units.values()), "nominal", is_doubtful=True), *unit_notes]
     notes = [note, *_marks(name, seen), *unit_notes, *_typos(name, seen, typos), *missing_token_notes(name, seen, strangers)]
     all_notes = tuple(each for each in notes if each is not None)
-    common_unit = common_unit or (next(iter(units), NONE) if typos else "")
+    common_unit = common_unit or (next(iter(units), UNITLESS) if typos else "")
     return FormatDecision(StringFormat("number", decimal, unit=common_unit), all_notes or (_strings(name, seen),))
 
 
@@ -149,7 +153,7 @@ def _decimal(name: str, seen: StringEvidence, habits: TableConventions) -> tuple
     """Return the decimal mark of ambiguous numbers, and a note."""
     commas = sum(seen.styles.get(style, 0) for style in BY_COMMA)
     dots = sum(seen.styles.get(style, 0) for style in BY_DOT)
-    ambiguous = {mark: seen.styles.get(style, 0) for style, mark in OPEN.items()}
+    ambiguous = {mark: seen.styles.get(style, 0) for style, mark in AMBIGUOUS_MARKS.items()}
     mark = "," if commas > dots else "." if dots else ""
     if commas and dots:
         message = (
@@ -213,7 +217,7 @@ def _units(name: str, seen: StringEvidence, units: dict[str, int]) -> list[Note]
 def _bare(name: str, seen: StringEvidence, unit: str) -> list[Note]:
     """Return a note on numbers without the unit that the others have."""
     bare = seen.units.get("", 0)
-    if bare <= FEW * seen.n_numbers:
+    if bare <= _MAX_UNPARSED * seen.n_numbers:
         return []
     message = f"{bare:,} numbers have no unit and are assumed to be in {unit!r}"
     return [Note(name, message, bare, "nominal", is_doubtful=True)]

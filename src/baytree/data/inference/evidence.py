@@ -199,9 +199,6 @@ class _StringClassifier:
         self.found.append(_Look(tally, look, text))
 
 
-FEW = 0.1  # max proportion of cells of a numeric or date column that do not parse
-
-
 class FormatDecision(NamedTuple):
     """How a column of strings is parsed (None: as levels), with notes."""
 

@@ -12,11 +12,15 @@ from baytree.data.frames.raw import Raw
 from baytree.data.inference.evidence import StringEvidence
 from baytree.data.parsing.string_format import is_missing_token
 
-FEWEST, FEWEST_NEARLY = 10, 20  # min cells if all strings differ, or nearly all
+# strings only identify rows if all differ in so many cells, or nearly all in more; in fewer cells, ordinary levels may all
+# differ by chance
+_MIN_DISTINCT, _MIN_NEARLY_DISTINCT = 10, 20
 
-NEARLY = 0.95
+_MIN_DISTINCT_PROPORTION = 0.95  # "nearly all": a few rows may be repeated
 
-_FIRST = 16  # rows that duplicate columns must share before all rows are compared
+_MIN_ID_FORMAT_PROPORTION = 0.9  # UUIDs and e-mail addresses: the other cells may be placeholders
+
+_ROWS_COMPARED_FIRST = 16  # rows that duplicate columns must share before all rows are compared
 
 
 def identifier_reason(seen: StringEvidence, levels: Collection[str]) -> str:
@@ -24,11 +28,11 @@ def identifier_reason(seen: StringEvidence, levels: Collection[str]) -> str:
     n = seen.n_known - seen.n_missing
     distinct = len(levels) - len(seen.missing_tokens)
     for look, what in (("uuid", "UUIDs"), ("email", "e-mail addresses")):
-        if seen.other.get(look, 0) > 0.9 * n and 2 * distinct > n > 2:
+        if seen.other.get(look, 0) > _MIN_ID_FORMAT_PROPORTION * n and 2 * distinct > n > 2:
             return what
-    if distinct == n >= FEWEST:
+    if distinct == n >= _MIN_DISTINCT:
         return f"all its strings differ, such as {_example(levels)}"
-    if n >= FEWEST_NEARLY and distinct >= NEARLY * n:
+    if n >= _MIN_NEARLY_DISTINCT and distinct >= _MIN_DISTINCT_PROPORTION * n:
         return f"{distinct:,} of its {n:,} strings differ, such as {_example(levels)}"
     return ""
 
@@ -75,9 +79,9 @@ def may_be_twins(numbers: np.ndarray) -> np.ndarray:
 
 def _head(raw: Raw) -> Any:
     if isinstance(raw, Numbers):
-        return raw.unit, _array(raw)[:_FIRST].tobytes()
+        return raw.unit, _array(raw)[:_ROWS_COMPARED_FIRST].tobytes()
     codes = raw if isinstance(raw, Codes) else raw.factorise()
-    return tuple(codes.levels[code] if code >= 0 else None for code in codes.codes[:_FIRST].tolist())
+    return tuple(codes.levels[code] if code >= 0 else None for code in codes.codes[:_ROWS_COMPARED_FIRST].tolist())
 
 
 def _same(left: Raw, right: Raw) -> bool:

@@ -39,9 +39,8 @@ _CODED = (Kind.NOMINAL, Kind.ORDINAL)
 
 PARTS = ("year", "month", "weekday")
 
-MOST_FOUND = 1_000_000  # max distinct strings of an undeclared column in partitions: bounds memory
-
-MOST_LEVELS = 10_000_000  # max levels of a column declared nominal
+# distinct strings of an undeclared column in partitions, and levels of a column declared nominal: both bound memory
+_MAX_INFERRED_LEVELS, _MAX_DECLARED_LEVELS = 1_000_000, 10_000_000
 
 
 class TableProfile(msgspec.Struct, frozen=True):
@@ -147,10 +146,10 @@ def merge_profiles(before: TableProfile | None, batch: TableProfile | None) -> T
 
 
 def _refuse_too_many(column: ColumnProfile) -> None:
-    if len(column.levels) > MOST_FOUND and not column.declared:
+    if len(column.levels) > _MAX_INFERRED_LEVELS and not column.declared:
         raise ValueError(
-            f"column {column.name!r} holds more than {MOST_FOUND:,} different strings; if it only identifies rows, leave it "
-            f"out with schema={{{column.name!r}: 'drop'}}"
+            f"column {column.name!r} holds more than {_MAX_INFERRED_LEVELS:,} different strings; if it only identifies "
+            f"rows, leave it out with schema={{{column.name!r}: 'drop'}}"
         )
 
 
@@ -254,7 +253,7 @@ def _declared(name: str, raw: Raw, declared: Any) -> ColumnProfile:
 
 def _levels_of(name: str, raw: Raw, form: StringFormat | None = None) -> Any:
     codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), form)
-    if len(codes.levels) > MOST_LEVELS:
+    if len(codes.levels) > _MAX_DECLARED_LEVELS:
         raise ValueError(f"column {name!r} has {len(codes.levels)} different values, too many for levels; leave it out")
     return codes.levels if codes.is_declared else frozenset(codes.levels)
 

@@ -79,9 +79,10 @@ def levels_of(codes: Codes, form: StringFormat | None) -> Codes:
     return Codes(np.array([*(code_of[level] for level in spellings), -1], np.int32)[codes.codes], tuple(code_of))
 
 
-MOST_COMPARED = 100_000  # max levels that are compared with each other
+_MAX_COMPARED_LEVELS = 100_000  # more levels are not compared with each other, which bounds the time
 
-FEWEST = 20  # min cells for a note on many distinct levels
+# cells from which many distinct levels get a note, and levels that all differ; with fewer cells this is usual
+_MIN_CELLS, _MIN_ALL_DISTINCT = 20, 5
 
 
 def level_notes(
@@ -113,7 +114,7 @@ def look_alikes(levels: Collection[object]) -> list[list[str]]:
     >>> look_alikes(["yes", "Yes ", "no"])
     [['Yes ', 'yes']]
     """
-    if len(levels) > MOST_COMPARED:
+    if len(levels) > _MAX_COMPARED_LEVELS:
         return []
     groups: dict[str, list[str]] = {}
     for level in levels:
@@ -128,8 +129,8 @@ def _count_notes(name: str, seen: StringEvidence, levels: Collection[str], is_fo
         return [Note(name, f"every value is {next(iter(levels))!r}: nothing can be learnt from it", n, "drop")]
     if not is_for_training:
         return []
-    if n >= FEWEST and 2 * len(levels) > n:
+    if n >= _MIN_CELLS and 2 * len(levels) > n:
         return [Note(name, f"{len(levels):,} different words in {n:,} cells are treated as levels", n, "drop")]
-    if len(levels) == n >= 5:
+    if len(levels) == n >= _MIN_ALL_DISTINCT:
         return [Note(name, "all values differ, as if they only identified rows; they are treated as levels", n, "drop")]
     return []

@@ -17,11 +17,13 @@ from baytree import _core
 from baytree.data.parsing.vocabulary import is_code_name, is_id_name, is_measure_name, is_moment_name
 from baytree.data.schema.notes import Note
 
-_FIRST = 16  # rows that must satisfy a property before all are checked
+_ROWS_CHECKED_FIRST = 16  # rows that must satisfy a property before all are checked
 
-_FEW_ROWS, _COLUMNS_PER_STEP = 4096, 1024  # max rows for checking columns of a matrix together, and columns per step
+# columns of a matrix are checked together up to so many rows, in steps that bound memory
+_MAX_ROWS_TOGETHER, _COLUMNS_PER_STEP = 4096, 1024
 
-FEWEST_NAMED, FEWEST = 5, 10  # min rows of an identifier: with the name of one, and with any other name
+# rows from which numbers may identify rows: in a column with the name of an identifier, and with any other name
+_MIN_NAMED_IDS, _MIN_IDS = 5, 10
 
 
 class NumberProfile(msgspec.Struct, frozen=True):
@@ -40,7 +42,7 @@ class NumberProfile(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, name: str, values: np.ndarray) -> Self:
         """Return the profile of a whole column."""
-        known = values[values == values] if np.isnan(values[:_FIRST]).any() else values
+        known = values[values == values] if np.isnan(values[:_ROWS_CHECKED_FIRST]).any() else values
         profile = cls._of_known(name, known)
         return msgspec.structs.replace(profile, ends=_ends(known)) if len(known) else profile
 
@@ -49,7 +51,7 @@ class NumberProfile(msgspec.Struct, frozen=True):
         if not len(known):
             return cls(0, np.nan, np.nan, False, False, False, False)
         counts_up = _holds(known, lambda v: bool((np.diff(v) == 1).all()))
-        is_whole = all(map(_is_whole, known[:_FIRST].tolist())) and bool((known == np.floor(known)).all())
+        is_whole = all(map(_is_whole, known[:_ROWS_CHECKED_FIRST].tolist())) and bool((known == np.floor(known)).all())
         differ = counts_up or (is_id_name(name) and is_whole and len(np.unique(known)) == len(known))
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
         return cls(len(known), float(known[0]), float(known[-1]), counts_up, differ, constant, is_whole)
@@ -98,8 +100,8 @@ class NumberProfile(msgspec.Struct, frozen=True):
         if not self.is_whole:
             return False
         if is_id_name(name):
-            return self.all_differ and self.n_known >= FEWEST_NAMED
-        return self.counts_up and self.first in (0, 1) and self.n_known >= FEWEST and not is_measure_name(name)
+            return self.all_differ and self.n_known >= _MIN_NAMED_IDS
+        return self.counts_up and self.first in (0, 1) and self.n_known >= _MIN_IDS and not is_measure_name(name)
 
     def notes(self, name: str, show: Callable[[float], str], is_for_training: bool = True) -> list[Note]:
         """Return the notes on a column that is used, those on identifiers only for training; `show` formats a value."""
@@ -116,7 +118,7 @@ class NumberProfile(msgspec.Struct, frozen=True):
         return notes
 
     def _identifier_notes(self, name: str) -> list[Note]:
-        if self.counts_up and self.n_known >= FEWEST:
+        if self.counts_up and self.n_known >= _MIN_IDS:
             message = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is used in training"
             return [Note(name, message, self.n_known, "drop")]
         if self.is_whole and (is_id_name(name) or is_code_name(name)):
@@ -133,14 +135,14 @@ class NumberProfile(msgspec.Struct, frozen=True):
 def may_tell(numbers: np.ndarray) -> np.ndarray:
     """Return for which columns of a matrix `NumberProfile` may have notes, without false negatives: bool [n_columns]."""
     n_rows, n_columns = numbers.shape
-    if not 1 < n_rows <= _FEW_ROWS:
+    if not 1 < n_rows <= _MAX_ROWS_TOGETHER:
         return np.ones(n_columns, bool)
     parts = (numbers[:, first : first + _COLUMNS_PER_STEP] for first in range(0, n_columns, _COLUMNS_PER_STEP))
     return np.concatenate([_may_tell(part) for part in parts])
 
 
 def _may_tell(numbers: np.ndarray) -> np.ndarray:
-    first = numbers[:_FIRST]
+    first = numbers[:_ROWS_CHECKED_FIRST]
     with np.errstate(over="ignore", invalid="ignore"):
         is_known = np.isfinite(numbers.sum(axis=0))
         step = first[1] - first[0]
@@ -165,7 +167,7 @@ def _is_whole(value: float) -> bool:
 
 
 def _holds(known: np.ndarray, law: Callable[[np.ndarray], bool]) -> bool:
-    return len(known) > 1 and law(known[:2]) and law(known[:_FIRST]) and law(known)
+    return len(known) > 1 and law(known[:2]) and law(known[:_ROWS_CHECKED_FIRST]) and law(known)
 
 
 _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "98" for k in range(2, 9)) | {-1, -9, -8}
@@ -176,7 +178,7 @@ _SAMPLE_ROWS = 4096  # rows of the sample that decides whether all are read
 
 _MAX_EXACT_ROWS = 1 << 16  # max rows for which the sample check uses the exact minimum and maximum
 
-MOST_STRINGS = 20_000  # max distinct strings that are checked for sentinels
+MAX_CHECKED_STRINGS = 20_000  # more distinct strings are not checked for sentinels, which bounds the time
 
 Counts = tuple[tuple[float, int], ...]  # numbers and their counts
 
@@ -269,7 +271,7 @@ def _is_distant(low: Any, near: Any, far: Any, high: Any) -> Any:
 def written(levels: Sequence[str], values: np.ndarray, is_date: bool) -> Iterator[tuple[str, str, str]]:
     """Yield the strings whose numbers may be sentinels, each with the strings that bound all others."""
     known = sorted((value, text) for value, text in zip(values.tolist(), levels, strict=True) if value == value)
-    if not 3 < len(known) <= MOST_STRINGS:
+    if not 3 < len(known) <= MAX_CHECKED_STRINGS:
         return
     texts = dict(known)
     is_whole = all(value == np.floor(value) for value, _ in known)

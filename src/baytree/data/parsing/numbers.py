@@ -47,7 +47,7 @@ BY_DOT = frozenset(("dot", "commas", "spaces dot"))
 
 GROUPED = frozenset(("dots", "commas", "spaces", "spaces comma", "spaces dot", "quotes", "quotes comma"))
 
-OPEN = {"dot3": ".", "comma3": ","}
+AMBIGUOUS_MARKS = {"dot3": ".", "comma3": ","}
 
 _UNIT = Pattern(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
 
@@ -105,7 +105,7 @@ def value(text: str, decimal: str) -> float:
         raise ValueError(text)
     digits = match["digits"].strip(BLANK)
     style = next(name for name, pattern in _STYLES if pattern.fullmatch(digits))
-    mark = "," if style in BY_COMMA else "." if style not in OPEN else decimal
+    mark = "," if style in BY_COMMA else "." if style not in AMBIGUOUS_MARKS else decimal
     plain = "".join("." if c == mark else c for c in digits if c.isdigit() or c == mark)
     is_negative = bool(match["open"] or match["last"]) != any(c in _MINUS for c in match["sign"] + match["inner"] if c)
     size = float(plain + (match["power"] or "")) * SCALES.get(_scale(match["after"].strip()), 1.0)
@@ -152,7 +152,7 @@ _LINEAR: tuple[Mapping[str, float], ...] = (
 
 _FAMILIES = (*({unit: (factor, 0.0) for unit, factor in family.items()} for family in _LINEAR), _DEGREES)
 
-NONE = "1"  # unit of a unitless column in which a unit would be a typing error
+UNITLESS = "1"  # unit of a unitless column in which a unit would be a typing error
 
 
 def is_known(unit: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from baytree.data.encoding.bags import weighed
 from baytree.data.encoding.table import SparseColumns, Table, Tokens, refuse_infinite
-from baytree.data.frames.raw import FEW
+from baytree.data.frames.raw import MAX_FEW_ROWS
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
 from baytree.linear.design.feature_layout import VALUE, WIDE, FeatureLayout, check_floats, check_integers
@@ -203,11 +203,11 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
 
 
 def product(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """x @ weight, row by row for at most `FEW` rows: BLAS may round a row differently depending on the batch size.
+    """x @ weight, row by row for at most `MAX_FEW_ROWS` rows: BLAS may round a row differently depending on the batch size.
 
     x [n_rows, n_features], weight [n_features, k] → [n_rows, k]
     """
-    return np.matmul(x[:, None], weight)[:, 0] if len(x) <= FEW else x @ weight
+    return np.matmul(x[:, None], weight)[:, 0] if len(x) <= MAX_FEW_ROWS else x @ weight
 
 
 class TfidfWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"):
