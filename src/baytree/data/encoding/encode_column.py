@@ -129,7 +129,7 @@ def _warn_unknown_levels(found: LevelMatch, column: Column, unseen: str) -> None
         _refuse_other_type(found.new, column)
     if found.new and unseen == "error":
         raise ValueError(f"column {column.name!r}: level {found.new[0]!r} was not seen in training; use unseen='missing'")
-    for written, level in found.alike[:3]:
+    for written, level in found.respelled[:3]:
         _warnings.warn(f"column {column.name!r}: {written!r} is read as {level!r}, its spelling in training")
     if found.new:
         listed = ", ".join(map(repr, found.new[:3])) + (" …" if len(found.new) > 3 else "")

@@ -13,7 +13,7 @@ import numpy as np
 
 from baytree._typing import TargetLike
 from baytree.data.encoding.table import Table
-from baytree.data.inference.level_matching import look_alikes
+from baytree.data.inference.level_matching import similar_levels
 from baytree.data.parsing.string_format import is_missing_token
 from baytree.data.schema.notes import Note
 from baytree.data.schema.schema import Schema, SchemaLike, Target
@@ -49,7 +49,7 @@ def without_words_for_none(labels: Labels) -> Labels:
 
 def notes(target: Target) -> tuple[Note, ...]:
     """Return a note on classes that differ only in case or blanks."""
-    groups = look_alikes(target.classes or ())
+    groups = similar_levels(target.classes or ())
     if not groups:
         return ()
     pairs = "; ".join(" and ".join(map(repr, group)) for group in groups[:3])

@@ -119,7 +119,7 @@ def _coded(codes: Codes, name: str) -> Labels:
     values = np.asarray(codes.codes)
     used = np.flatnonzero(level_counts(codes))
     levels = [codes.levels[code] for code in used]
-    _refuse_look_alikes(levels, name)
+    _refuse_similar_levels(levels, name)
     new_code = np.full(len(codes.levels) + 1, -1, np.int32)
     new_code[used] = np.arange(len(used))
     dtype = np.dtype(bool).str if levels and all(isinstance(level, bool) for level in levels) else "object"
@@ -142,10 +142,10 @@ def _refuse_mixed(array: Any, name: str) -> None:
     """Raise a ValueError if some labels are strings and some are not."""
     if isinstance(array, list) or str(getattr(array, "dtype", "")) == "object":
         first = {type(label): label for label in array if label is not None and label == label}
-        _refuse_look_alikes(list(first.values()), name)
+        _refuse_similar_levels(list(first.values()), name)
 
 
-def _refuse_look_alikes(levels: list, name: str) -> None:
+def _refuse_similar_levels(levels: list, name: str) -> None:
     texts: dict[str, Any] = {}
     for level in levels:
         other = texts.setdefault(str(level), level)

@@ -144,7 +144,7 @@ def schema_of(frame: Columns, declared: SchemaLike, leaves_out_identifiers: bool
     if isinstance(frame.columns, MatrixColumns) and isinstance(frame, RawFrame) and not declared:
         return schema_of_array(frame, frame.columns, None if leaves_out_identifiers else Kind.NUMERIC)
     profile = census_of(frame, declared)
-    return (profile if leaves_out_identifiers else profile.kept()).schema(frame.is_named)
+    return (profile if leaves_out_identifiers else profile.with_identifiers()).schema(frame.is_named)
 
 
 def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> TableProfile:

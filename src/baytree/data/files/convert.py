@@ -53,15 +53,15 @@ def infer_decimal_marks(
     return forms, notes
 
 
-def _by_length(series: pl.Series, seen: StringEvidence, habits: TableConventions) -> TableConventions:
+def _by_length(series: pl.Series, evidence: StringEvidence, conventions: TableConventions) -> TableConventions:
     """Imply a decimal comma if every point precedes three digits and numbers without one have at most three digits."""
-    whole = seen.styles.get("whole", 0)
-    if habits.decimal or not whole or not seen.styles.get("dot3") or set(seen.styles) - {"whole", "dot3"}:
-        return habits
+    whole = evidence.styles.get("whole", 0)
+    if conventions.decimal or not whole or not evidence.styles.get("dot3") or set(evidence.styles) - {"whole", "dot3"}:
+        return conventions
     bare = series.drop_nulls().str.strip_chars()
     if (bare.filter(~bare.str.contains(".", literal=True)).str.len_chars().max() or 9) > 3:  # type: ignore[operator]
-        return habits
-    return habits._replace(decimal=",", why="because numbers below a thousand have no point")
+        return conventions
+    return conventions._replace(decimal=",", why="because numbers below a thousand have no point")
 
 
 def converted(frame: pl.DataFrame, forms: Mapping[str, StringFormat]) -> pl.DataFrame:

@@ -252,8 +252,12 @@ def _holds_codes(present: pl.Series, numbers: pl.Series) -> bool:
     changed = present.filter(is_inexact | present.str.contains(_LOSES_PREFIX))
     digits = changed.filter(changed.str.contains(_DIGITS)).unique(maintain_order=True).to_list()
     parts = (digits[k : k + _STRINGS_PER_DECISION] for k in range(0, len(digits), _STRINGS_PER_DECISION))
-    evidence = (StringEvidence.of(part, [1] * len(part)) for part in parts)
-    return any(decide_format(present.name, seen, seen.n_known, TableConventions()).form is None for seen in evidence)
+    decisions = (decide_format(present.name, _evidence_of(part), len(part), TableConventions()) for part in parts)
+    return any(decision.form is None for decision in decisions)
+
+
+def _evidence_of(strings: list[str]) -> StringEvidence:
+    return StringEvidence.of(strings, [1] * len(strings))
 
 
 def _join(a: str, b: str) -> str:

@@ -206,8 +206,8 @@ def inexact(name: str, row: int, value: Any) -> ValueError:
 # random hash key of this process, so that no input can be crafted whose strings all collide
 SECRET = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 
-# with fewer rows, hashing is faster than clearing and reading a table of all possible values
-_MIN_TABULATED_ROWS = 8193
+# up to this, hashing is faster than clearing and reading a table of all possible values
+_MAX_HASHED_ROWS = 8192
 
 
 class Codes(msgspec.Struct, frozen=True):
@@ -229,7 +229,7 @@ def booleans(codes: np.ndarray) -> Codes:
 
 def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes and distinct items of an array of fixed-width items; the order depends only on the rows."""
-    if values.dtype.kind in "iu" and len(values) >= _MIN_TABULATED_ROWS:
+    if values.dtype.kind in "iu" and len(values) > _MAX_HASHED_ROWS:
         (codes,), (levels,) = place(values[:, None])
         if len(levels):
             return codes, levels.astype(values.dtype)

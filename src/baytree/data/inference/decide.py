@@ -23,214 +23,229 @@ _MIN_CONFLICT = 0.25  # a column of levels gets a note if a larger proportion ar
 _MAX_CODES = 10  # up to so many distinct strings, numbers and words together are codes, such as 1, 2, 3, A
 
 
-def decide_format(name: str, seen: StringEvidence, n_levels: int, habits: TableConventions) -> FormatDecision:
+def decide_format(name: str, evidence: StringEvidence, n_levels: int, conventions: TableConventions) -> FormatDecision:
     """Return how the strings of a column are parsed; `n_levels` is the number of its distinct strings."""
-    known = seen.n_known - seen.n_missing
-    total = known - seen.n_no_number
+    known = evidence.n_known - evidence.n_missing
+    total = known - evidence.n_no_number
     if total <= 0:
         return FormatDecision(None)
-    if seen.styles.get("code") and seen.n_numbers + seen.styles["code"] > (1 - _MAX_UNPARSED) * total:
-        return FormatDecision(None, (_code(name, seen),))
-    for n, choose in (
-        (seen.n_numbers, decide_number),
-        (seen.n_dates, decide_date),
-        (seen.other.get("clock", 0), decide_clock),
+    if evidence.styles.get("code") and evidence.n_numbers + evidence.styles["code"] > (1 - _MAX_UNPARSED) * total:
+        return FormatDecision(None, (_code_note(name, evidence),))
+    for n, decide in (
+        (evidence.n_numbers, decide_number),
+        (evidence.n_dates, decide_date),
+        (evidence.other.get("clock", 0), decide_clock),
     ):
         n_unparsed = total - n
         if n and n_unparsed <= _MAX_UNPARSED * total and (not n_unparsed or n_levels > _MAX_CODES):
-            return choose(name, seen, habits, n_unparsed)
-    return _decide_mixed(name, seen, total)
+            return decide(name, evidence, conventions, n_unparsed)
+    return _decide_mixed(name, evidence, total)
 
 
-def _code(name: str, seen: StringEvidence) -> Note:
-    text = seen.first("code")
+def _code_note(name: str, evidence: StringEvidence) -> Note:
+    text = evidence.first("code")
     message = f"digits that are a code, such as {text!r}, are kept as they are (nominal)"
-    return Note(name, message, seen.styles["code"], "numeric")
+    return Note(name, message, evidence.styles["code"], "numeric")
 
 
-def _decide_mixed(name: str, seen: StringEvidence, total: int) -> FormatDecision:
+def _decide_mixed(name: str, evidence: StringEvidence, total: int) -> FormatDecision:
     """Return the decision for a column of levels of which some may be numbers or dates."""
     for n, what, styles in (
-        (seen.n_numbers, "numbers", tuple(seen.styles)),
-        (seen.n_dates, "dates", tuple(seen.dates)),
+        (evidence.n_numbers, "numbers", tuple(evidence.styles)),
+        (evidence.n_dates, "dates", tuple(evidence.dates)),
     ):
         if n > _MIN_CONFLICT * total:
-            other = seen.first("word", "text", "email", "clock") or seen.first(*seen.dates) or seen.first(*seen.styles)
-            some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*styles)!r}"
+            other = (
+                evidence.first("word", "text", "email", "clock")
+                or evidence.first(*evidence.dates)
+                or evidence.first(*evidence.styles)
+            )
+            some = f"{n:,} of {total:,} cells are {what}, such as {evidence.first(*styles)!r}"
             conflict = f"{some}, the others not, such as {other!r}"
             return FormatDecision.as_levels(name, conflict, n, "numeric" if what == "numbers" else "date")
     return FormatDecision(None)
 
 
-def decide_date(name: str, seen: StringEvidence, habits: TableConventions, strangers: int) -> FormatDecision:
+def decide_date(name: str, evidence: StringEvidence, conventions: TableConventions, n_unparsed: int) -> FormatDecision:
     """Return the decision for a column of dates: order of day and month, time zones, unparsed cells."""
-    ambiguous = {style: n for style, n in seen.dates.items() if style.startswith("dm")}
-    if len(seen.orders) > 1:
-        pair = f"{seen.first('dmy')!r} and {seen.first('mdy')!r}"
+    ambiguous = {style: n for style, n in evidence.dates.items() if style.startswith("dm")}
+    if len(evidence.orders) > 1:
+        pair = f"{evidence.first('dmy')!r} and {evidence.first('mdy')!r}"
         conflict = f"dates such as {pair} have day and month in different orders"
-        return FormatDecision.as_levels(name, conflict, sum(seen.orders.values()), "date")
-    order, notes = _order(name, seen, habits, ambiguous) if ambiguous else ("dmy", [_dates(name, seen, "")])
-    if seen.other.get("zone"):
-        n = seen.other["zone"]
-        partly = n < seen.other.get("time", 0)
-        message = f"times with a zone, such as {seen.first('zone')!r}, are read as UTC"
+        return FormatDecision.as_levels(name, conflict, sum(evidence.orders.values()), "date")
+    order, notes = (
+        _decide_order(name, evidence, conventions, ambiguous) if ambiguous else ("dmy", [_dates_note(name, evidence, "")])
+    )
+    if evidence.other.get("zone"):
+        n = evidence.other["zone"]
+        partly = n < evidence.other.get("time", 0)
+        message = f"times with a zone, such as {evidence.first('zone')!r}, are read as UTC"
         notes.append(
             Note(name, message + (", those without as they are" if partly else ""), n, "nominal", is_doubtful=partly)
         )
-    return FormatDecision(StringFormat("date", order=order), (*notes, *missing_token_notes(name, seen, strangers)))
+    return FormatDecision(StringFormat("date", order=order), (*notes, *missing_token_notes(name, evidence, n_unparsed)))
 
 
-def _dates(name: str, seen: StringEvidence, how: str) -> Note:
-    what = "dates with a time" if seen.other.get("time") else "dates"
-    return Note(name, f"{what}{how}, such as {seen.first(*sorted(seen.dates))!r}", seen.n_dates, "nominal")
+def _dates_note(name: str, evidence: StringEvidence, how: str) -> Note:
+    what = "dates with a time" if evidence.other.get("time") else "dates"
+    return Note(name, f"{what}{how}, such as {evidence.first(*sorted(evidence.dates))!r}", evidence.n_dates, "nominal")
 
 
-def _order(name: str, seen: StringEvidence, habits: TableConventions, opened: dict[str, int]) -> tuple[str, list[Note]]:
+def _decide_order(
+    name: str, evidence: StringEvidence, conventions: TableConventions, ambiguous: dict[str, int]
+) -> tuple[str, list[Note]]:
     words = {"dmy": ", the day first", "mdy": ", the month first"}
-    if seen.orders:
-        order = next(iter(seen.orders))
-        return order, [_dates(name, seen, words[order])]
-    order = habits.order or ("mdy" if "dm/" in opened else "dmy")
-    text = seen.first(*sorted(opened))
-    why = "as in other columns of this table" if habits.order else "as is usual"
+    if evidence.orders:
+        order = next(iter(evidence.orders))
+        return order, [_dates_note(name, evidence, words[order])]
+    order = conventions.order or ("mdy" if "dm/" in ambiguous else "dmy")
+    text = evidence.first(*sorted(ambiguous))
+    why = "as in other columns of this table" if conventions.order else "as is usual"
     first = "the day" if order == "dmy" else "the month"
     message = f"dates such as {text!r} are read with {first} first, {why}: every cell is ambiguous"
     other = "mdy" if order == "dmy" else "dmy"
-    return order, [Note(name, message, sum(opened.values()), "date", other, is_doubtful="dm." not in opened)]
+    return order, [Note(name, message, sum(ambiguous.values()), "date", other, is_doubtful="dm." not in ambiguous)]
 
 
-def decide_clock(name: str, seen: StringEvidence, _: TableConventions, strangers: int) -> FormatDecision:
+def decide_clock(name: str, evidence: StringEvidence, _: TableConventions, n_unparsed: int) -> FormatDecision:
     """Return the decision for a column of times of day or durations."""
-    message = f"times of day, such as {seen.first('clock')!r}"
-    if seen.other.get("span"):
-        message = f"durations, in hours and minutes unless stated otherwise, such as {seen.first('span')!r}"
-    note = Note(name, message, seen.other["clock"], "nominal")
-    return FormatDecision(StringFormat("clock"), (note, *missing_token_notes(name, seen, strangers)))
+    message = f"times of day, such as {evidence.first('clock')!r}"
+    if evidence.other.get("span"):
+        message = f"durations, in hours and minutes unless stated otherwise, such as {evidence.first('span')!r}"
+    note = Note(name, message, evidence.other["clock"], "nominal")
+    return FormatDecision(StringFormat("clock"), (note, *missing_token_notes(name, evidence, n_unparsed)))
 
 
 _MAX_TYPING_ERRORS = 0.01  # unknown letters after a larger proportion of the numbers are a unit, not typing errors
 
 
-def decide_number(name: str, seen: StringEvidence, habits: TableConventions, strangers: int) -> FormatDecision:
+def decide_number(name: str, evidence: StringEvidence, conventions: TableConventions, n_unparsed: int) -> FormatDecision:
     """Return the decision for a column of numbers: decimal mark, units, unparsed cells."""
-    units = {unit: n for unit, n in seen.units.items() if unit and unit not in BOUNDS}
-    typos = [unit for unit, n in units.items() if n <= _MAX_TYPING_ERRORS * seen.n_numbers and not is_known(unit)]
+    units = {unit: n for unit, n in evidence.units.items() if unit and unit not in BOUNDS}
+    typos = [unit for unit, n in units.items() if n <= _MAX_TYPING_ERRORS * evidence.n_numbers and not is_known(unit)]
     units = {unit: n for unit, n in units.items() if unit not in typos}
     if len(units) > 1 and not can_be_compared(units):
-        conflict = f"{_mixed(seen, units)}, cannot be compared"
+        conflict = f"{_units_phrase(evidence, units)}, cannot be compared"
         return FormatDecision.as_levels(name, conflict, sum(units.values()), "numeric")
-    decimal, note = _decimal(name, seen, habits)
+    decimal, note = _decide_decimal(name, evidence, conventions)
     common_unit = max(sorted(units), key=lambda unit: units[unit]) if len(units) > 1 else ""
-    unit_notes = _units(name, seen, units) if not common_unit else _bare(name, seen, common_unit)
+    unit_notes = _unit_notes(name, evidence, units) if not common_unit else _bare_note(name, evidence, common_unit)
     if common_unit:
-        message = f"{_mixed(seen, units)}, are all converted to {common_unit}"
+        message = f"{_units_phrase(evidence, units)}, are all converted to {common_unit}"
         unit_notes = [Note(name, message, sum(units.values()), "nominal", is_doubtful=True), *unit_notes]
-    notes = [note, *_marks(name, seen), *unit_notes, *_typos(name, seen, typos), *missing_token_notes(name, seen, strangers)]
+    notes = [
+        note,
+        *_mark_notes(name, evidence),
+        *unit_notes,
+        *_typo_notes(name, evidence, typos),
+        *missing_token_notes(name, evidence, n_unparsed),
+    ]
     all_notes = tuple(each for each in notes if each is not None)
     common_unit = common_unit or (next(iter(units), UNITLESS) if typos else "")
-    return FormatDecision(StringFormat("number", decimal, unit=common_unit), all_notes or (_strings(name, seen),))
+    return FormatDecision(StringFormat("number", decimal, unit=common_unit), all_notes or (_strings_note(name, evidence),))
 
 
-def _typos(name: str, seen: StringEvidence, units: Collection[str]) -> list[Note]:
+def _typo_notes(name: str, evidence: StringEvidence, units: Collection[str]) -> list[Note]:
     """Return a note on letters that follow so few numbers that they are not a unit."""
     if not units:
         return []
-    message = f"{seen.first(*sorted(units))!r} looks like a typing error and becomes missing"
-    return [Note(name, message, sum(seen.units[unit] for unit in units), "nominal", is_doubtful=True)]
+    message = f"{evidence.first(*sorted(units))!r} looks like a typing error and becomes missing"
+    return [Note(name, message, sum(evidence.units[unit] for unit in units), "nominal", is_doubtful=True)]
 
 
-def _mixed(seen: StringEvidence, units: Collection[str]) -> str:
+def _units_phrase(evidence: StringEvidence, units: Collection[str]) -> str:
     """Return a phrase that lists the units of a column with an example of each."""
-    listed = ", ".join(repr(seen.first(unit)) for unit in sorted(units)[:3])
+    listed = ", ".join(repr(evidence.first(unit)) for unit in sorted(units)[:3])
     return f"numbers in {len(units)} units ({', '.join(sorted(units)[:6])}), such as {listed}"
 
 
-def _strings(name: str, seen: StringEvidence) -> Note:
-    return Note(name, "strings that are numbers are read as numbers", seen.n_numbers, "nominal")
+def _strings_note(name: str, evidence: StringEvidence) -> Note:
+    return Note(name, "strings that are numbers are read as numbers", evidence.n_numbers, "nominal")
 
 
-def _decimal(name: str, seen: StringEvidence, habits: TableConventions) -> tuple[str, Note | None]:
+def _decide_decimal(name: str, evidence: StringEvidence, conventions: TableConventions) -> tuple[str, Note | None]:
     """Return the decimal mark of ambiguous numbers, and a note."""
-    commas = sum(seen.styles.get(style, 0) for style in BY_COMMA)
-    dots = sum(seen.styles.get(style, 0) for style in BY_DOT)
-    ambiguous = {mark: seen.styles.get(style, 0) for style, mark in AMBIGUOUS_MARKS.items()}
+    commas = sum(evidence.styles.get(style, 0) for style in BY_COMMA)
+    dots = sum(evidence.styles.get(style, 0) for style in BY_DOT)
+    ambiguous = {mark: evidence.styles.get(style, 0) for style, mark in AMBIGUOUS_MARKS.items()}
     mark = "," if commas > dots else "." if dots else ""
     if commas and dots:
-        message = (
-            f"decimal commas and decimal points in one column, such as {seen.first(*BY_COMMA)!r} and {seen.first(*BY_DOT)!r}"
-        )
+        pair = f"{evidence.first(*BY_COMMA)!r} and {evidence.first(*BY_DOT)!r}"
+        message = f"decimal commas and decimal points in one column, such as {pair}"
         return mark, Note(name, message, commas + dots, "nominal", is_doubtful=True)
     if mark:
-        return mark, _by_comma(name, seen, commas) if mark == "," else None
+        return mark, _comma_note(name, evidence, commas) if mark == "," else None
     if not any(ambiguous.values()):
-        return habits.decimal or ".", None
-    return _open(name, seen, habits, ambiguous)
+        return conventions.decimal or ".", None
+    return _decide_ambiguous_mark(name, evidence, conventions, ambiguous)
 
 
-def _by_comma(name: str, seen: StringEvidence, cells: int) -> Note:
-    return Note(name, f"a number with a decimal comma, such as {seen.first('comma', *BY_COMMA)!r}", cells, "nominal")
+def _comma_note(name: str, evidence: StringEvidence, cells: int) -> Note:
+    return Note(name, f"a number with a decimal comma, such as {evidence.first('comma', *BY_COMMA)!r}", cells, "nominal")
 
 
-def _open(name: str, seen: StringEvidence, habits: TableConventions, opened: dict[str, int]) -> tuple[str, Note | None]:
+def _decide_ambiguous_mark(
+    name: str, evidence: StringEvidence, conventions: TableConventions, ambiguous: dict[str, int]
+) -> tuple[str, Note | None]:
     """Return the mark if every one precedes exactly three digits: the other columns decide, else the usual convention."""
-    comma, dot = opened[","], opened["."]
+    comma, dot = ambiguous[","], ambiguous["."]
     if comma and dot:
-        mark, thousands, decimals = (",", "dot3", "comma3") if habits.decimal == "," else (".", "comma3", "dot3")
-        message = f"{seen.first(thousands)!r} is read as thousands, {seen.first(decimals)!r} as decimals"
+        mark, thousands, decimals = (",", "dot3", "comma3") if conventions.decimal == "," else (".", "comma3", "dot3")
+        message = f"{evidence.first(thousands)!r} is read as thousands, {evidence.first(decimals)!r} as decimals"
         return mark, Note(name, message, comma + dot, "nominal", is_doubtful=True)
-    mark = habits.decimal or "."
-    text = seen.first("comma3" if comma else "dot3")
+    mark = conventions.decimal or "."
+    text = evidence.first("comma3" if comma else "dot3")
     if dot and mark == ".":
         return ".", None
     means = "decimals" if (mark == ",") == bool(comma) else "thousands"
-    why = " as declared" if habits.is_declared else f", {habits.why}" if habits.decimal else ""
+    why = " as declared" if conventions.is_declared else f", {conventions.why}" if conventions.decimal else ""
     other = "." if mark == "," else ","
     message = f"{text!r} is read as {means}{why}"
-    return mark, Note(name, message, comma + dot, "decimal", other, is_doubtful=not habits.is_declared)
+    return mark, Note(name, message, comma + dot, "decimal", other, is_doubtful=not conventions.is_declared)
 
 
-def _marks(name: str, seen: StringEvidence) -> list[Note]:
+def _mark_notes(name: str, evidence: StringEvidence) -> list[Note]:
     notes = []
-    grouped = [style for style in seen.styles if style in GROUPED]
+    grouped = [style for style in evidence.styles if style in GROUPED]
     if grouped:
-        cells = sum(seen.styles[style] for style in grouped)
-        notes.append(Note(name, f"thousands have a mark, such as {seen.first(*sorted(grouped))!r}", cells, "nominal"))
-    if seen.other.get("accounting"):
-        message = f"parentheses or a minus at the end mean a negative number, such as {seen.first('accounting')!r}"
-        notes.append(Note(name, message, seen.other["accounting"], "nominal"))
-    if seen.other.get("mark"):
-        message = f"footnote marks are removed from numbers such as {seen.first('mark')!r}"
-        notes.append(Note(name, message, seen.other["mark"], "nominal"))
-    if seen.other.get("plus"):
-        notes.append(Note(name, f"a plus in front, such as {seen.first('plus')!r}", seen.other["plus"], "nominal"))
+        cells = sum(evidence.styles[style] for style in grouped)
+        notes.append(Note(name, f"thousands have a mark, such as {evidence.first(*sorted(grouped))!r}", cells, "nominal"))
+    if evidence.other.get("accounting"):
+        message = f"parentheses or a minus at the end mean a negative number, such as {evidence.first('accounting')!r}"
+        notes.append(Note(name, message, evidence.other["accounting"], "nominal"))
+    if evidence.other.get("mark"):
+        message = f"footnote marks are removed from numbers such as {evidence.first('mark')!r}"
+        notes.append(Note(name, message, evidence.other["mark"], "nominal"))
+    if evidence.other.get("plus"):
+        notes.append(Note(name, f"a plus in front, such as {evidence.first('plus')!r}", evidence.other["plus"], "nominal"))
     return notes
 
 
-def _units(name: str, seen: StringEvidence, units: dict[str, int]) -> list[Note]:
+def _unit_notes(name: str, evidence: StringEvidence, units: dict[str, int]) -> list[Note]:
     notes = [
-        Note(name, f"{unit!r} is removed from numbers such as {seen.first(unit)!r}", n, "nominal")
+        Note(name, f"{unit!r} is removed from numbers such as {evidence.first(unit)!r}", n, "nominal")
         for unit, n in units.items()
     ]
-    return [*notes, *(_bare(name, seen, next(iter(units))) if units else []), *_scales(name, seen)]
+    return [*notes, *(_bare_note(name, evidence, next(iter(units))) if units else []), *_scale_notes(name, evidence)]
 
 
-def _bare(name: str, seen: StringEvidence, unit: str) -> list[Note]:
+def _bare_note(name: str, evidence: StringEvidence, unit: str) -> list[Note]:
     """Return a note on numbers without the unit that the others have."""
-    bare = seen.units.get("", 0)
-    if bare <= _MAX_UNPARSED * seen.n_numbers:
+    bare = evidence.units.get("", 0)
+    if bare <= _MAX_UNPARSED * evidence.n_numbers:
         return []
     message = f"{bare:,} numbers have no unit and are assumed to be in {unit!r}"
     return [Note(name, message, bare, "nominal", is_doubtful=True)]
 
 
-def _scales(name: str, seen: StringEvidence) -> list[Note]:
+def _scale_notes(name: str, evidence: StringEvidence) -> list[Note]:
     notes = []
-    if seen.scales:
-        listed = ", ".join(sorted(seen.scales))
-        message = f"{listed} multiply the number, as in {seen.first(*sorted(seen.scales))!r}"
-        notes.append(Note(name, message, sum(seen.scales.values()), "nominal"))
-    bounds = {unit: n for unit, n in seen.units.items() if unit in BOUNDS}
+    if evidence.scales:
+        listed = ", ".join(sorted(evidence.scales))
+        message = f"{listed} multiply the number, as in {evidence.first(*sorted(evidence.scales))!r}"
+        notes.append(Note(name, message, sum(evidence.scales.values()), "nominal"))
+    bounds = {unit: n for unit, n in evidence.units.items() if unit in BOUNDS}
     if bounds:
-        message = f"bounds such as {seen.first(*sorted(bounds))!r} are read as the number itself"
+        message = f"bounds such as {evidence.first(*sorted(bounds))!r} are read as the number itself"
         notes.append(Note(name, message, sum(bounds.values()), "nominal", is_doubtful=True))
     return notes

@@ -38,7 +38,7 @@ _TALLIES = ("styles", "units", "scales", "dates", "orders", "missing_tokens", "n
 
 
 class StringEvidence(msgspec.Struct, frozen=True):
-    """Counts of cells by look; `example` holds the smallest string of each look, so that the order of rows is irrelevant."""
+    """Counts of cells by trait; `example` has the smallest string of each, so that the order of rows is irrelevant."""
 
     n_known: int = 0
     styles: Tally = msgspec.field(default_factory=dict)  # styles of numbers
@@ -57,12 +57,12 @@ class StringEvidence(msgspec.Struct, frozen=True):
         texts, numbers = tuple(text for text, n in zip(levels, counts, strict=True) if n), [n for n in counts if n]
         tallies: dict[str, Tally] = {name: Counter() for name in _TALLIES}
         example: dict[str, str] = {}
-        each = _cached_looks(texts) if len(texts) <= _MAX_CACHED_LEVELS else map(_StringClassifier().looks, texts)
-        for looks, n in zip(each, numbers, strict=True):
-            for look in looks:
-                tallies[look.tally][look.name] += n
-                if look.example is not None and not (look.name in example and example[look.name] <= look.example):
-                    example[look.name] = look.example
+        each = _cached_traits(texts) if len(texts) <= _MAX_CACHED_LEVELS else map(_StringClassifier().traits, texts)
+        for traits, n in zip(each, numbers, strict=True):
+            for trait in traits:
+                tallies[trait.tally][trait.name] += n
+                if trait.example is not None and not (trait.name in example and example[trait.name] <= trait.example):
+                    example[trait.name] = trait.example
         return cls(sum(counts), **{name: dict(tally) for name, tally in tallies.items()}, example=example)
 
     def __add__(self, other: Self) -> Self:
@@ -92,12 +92,12 @@ class StringEvidence(msgspec.Struct, frozen=True):
         return sum(self.no_number.values())
 
     def first(self, *keys: str) -> str:
-        """Return the example of the first of these looks that occurs, or ""."""
+        """Return the example of the first of these traits that occurs, or ""."""
         return next((self.example[key] for key in keys if key in self.example), "")
 
 
-class _Look(NamedTuple):
-    """One look of a string: the tally that counts it, its name, and the string if it may be an example."""
+class _Trait(NamedTuple):
+    """One trait of a string: the tally that counts it, its name, and the string if it may be an example."""
 
     tally: str
     name: str
@@ -105,15 +105,15 @@ class _Look(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _cached_looks(texts: tuple[str, ...]) -> tuple[tuple[_Look, ...], ...]:
-    """Return the looks of these strings, cached because successive batches of a file have the same few levels."""
-    return tuple(map(_StringClassifier().looks, texts))
+def _cached_traits(texts: tuple[str, ...]) -> tuple[tuple[_Trait, ...], ...]:
+    """Return the traits of these strings, cached because successive batches of a file have the same few levels."""
+    return tuple(map(_StringClassifier().traits, texts))
 
 
-def _summed(mine: Tally, theirs: Tally) -> Tally:
-    if not mine or not theirs:
-        return mine or theirs
-    return {**mine, **{name: mine.get(name, 0) + n for name, n in theirs.items()}}
+def _summed(left: Tally, right: Tally) -> Tally:
+    if not left or not right:
+        return left or right
+    return {**left, **{name: left.get(name, 0) + n for name, n in right.items()}}
 
 
 class _StringClassifier:
@@ -121,82 +121,82 @@ class _StringClassifier:
 
     def __init__(self) -> None:
         self.shapes: dict[str, Numeral | None] = {}
-        self.found: list[_Look] = []
+        self.found: list[_Trait] = []
 
-    def looks(self, text: str) -> tuple[_Look, ...]:
-        """Return the looks of a string."""
+    def traits(self, text: str) -> tuple[_Trait, ...]:
+        """Return the traits of a string."""
         self.found = []
-        self._take(text)
+        self._classify(text)
         return tuple(self.found)
 
-    def _take(self, text: str) -> None:
+    def _classify(self, text: str) -> None:
         bare = text.strip()
         if len(bare) > _MAX_LENGTH:
-            self._note("text", text)
+            self._add("text", text)
             return
         word = plain(bare) if len(bare) <= 16 else bare
         if word in MISSING_TOKENS:
-            self.found.append(_Look("missing_tokens", bare))
+            self.found.append(_Trait("missing_tokens", bare))
             return
-        self._take_truth(word, text)
+        self._classify_boolean(word, text)
         shape = bare.translate(_DIGITS)
         if "0" not in shape and "1" not in shape and not any(map(str.isdigit, shape)):
-            self._take_word(word, bare)
+            self._classify_word(word, bare)
             return
         found = self.shapes[shape] if shape in self.shapes else self.shapes.setdefault(shape, numeral(bare.strip(BLANK)))
         if found is not None:
-            self._take_number(found, bare)
+            self._classify_number(found, bare)
         else:
-            self._take_date(bare)
+            self._classify_date(bare)
 
-    def _take_truth(self, word: str, text: str) -> None:
+    def _classify_boolean(self, word: str, text: str) -> None:
         if word in YES:
-            self._note("yes", text)
+            self._add("yes", text)
         if word in NO:
-            self._note("no", text)
+            self._add("no", text)
 
-    def _take_word(self, word: str, bare: str) -> None:
+    def _classify_word(self, word: str, bare: str) -> None:
         if word in NUMERIC_MISSING_TOKENS:
-            self.found.append(_Look("no_number", bare))
+            self.found.append(_Trait("no_number", bare))
         elif _EMAIL.fullmatch(bare):
-            self._note("email", bare)
+            self._add("email", bare)
         else:
-            self._note("word", bare)
+            self._add("word", bare)
 
-    def _take_number(self, found: Numeral, bare: str) -> None:
-        self._note(found.style, bare, "styles")
+    def _classify_number(self, found: Numeral, bare: str) -> None:
+        self._add(found.style, bare, "styles")
         if found.style != "code":
-            self._note(found.unit, bare, "units")
+            self._add(found.unit, bare, "units")
         if found.scale:
-            self._note(found.scale, bare, "scales")
+            self._add(found.scale, bare, "scales")
         if found.is_accounting:
-            self._note("accounting", bare)
-        for is_so, what in ((found.has_sign, "plus"), (found.is_marked, "mark")):
-            if is_so:
-                self._note(what, bare)
+            self._add("accounting", bare)
+        for has_trait, what in ((found.has_sign, "plus"), (found.is_marked, "mark")):
+            if has_trait:
+                self._add(what, bare)
 
-    def _take_date(self, bare: str) -> None:
+    def _classify_date(self, bare: str) -> None:
         pattern = dates.match_date(bare)
         if pattern is None:
             kind = "uuid" if _UUID.fullmatch(bare) else "email" if _EMAIL.fullmatch(bare) else "word"
-            self._note(kind, bare)
+            self._add(kind, bare)
             if _FIGURES.fullmatch(bare):
-                self._note("figures", bare)
+                self._add("figures", bare)
             return
         if pattern.style == "clock":
-            self._note("clock", bare)
+            self._add("clock", bare)
             if pattern.is_span:
-                self._note("span", bare)
+                self._add("span", bare)
             return
-        self._note(pattern.style + pattern.separator, bare, "dates")
-        for is_so, what in ((pattern.has_time, "time"), (pattern.has_zone, "zone")):
-            if is_so:
-                self._note(what, bare)
+        self._add(pattern.style + pattern.separator, bare, "dates")
+        for has_trait, what in ((pattern.has_time, "time"), (pattern.has_zone, "zone")):
+            if has_trait:
+                self._add(what, bare)
         if max(pattern.first, pattern.other) > 12:
-            self._note("dmy" if pattern.first > 12 else "mdy", bare, "orders")
+            self._add("dmy" if pattern.first > 12 else "mdy", bare, "orders")
 
-    def _note(self, look: str, text: str, tally: str = "other") -> None:
-        self.found.append(_Look(tally, look, text))
+    def _add(self, trait: str, text: str, tally: str = "other") -> None:
+        self.found.append(_Trait(tally, trait, text))
 
 
 class FormatDecision(NamedTuple):
@@ -237,15 +237,15 @@ class TableConventions(NamedTuple):
         return cls(decimal, order, bool(declared))
 
 
-def missing_token_notes(name: str, seen: StringEvidence, strangers: int) -> list[Note]:
-    """Return notes on missing tokens and on the `strangers` cells that do not parse."""
+def missing_token_notes(name: str, evidence: StringEvidence, n_unparsed: int) -> list[Note]:
+    """Return notes on missing tokens and on the `n_unparsed` cells that do not parse."""
     notes = []
-    tokens = {**seen.missing_tokens, **seen.no_number}
+    tokens = {**evidence.missing_tokens, **evidence.no_number}
     if any(tokens):
         listed = ", ".join(repr(word) for word in sorted(tokens) if word)
         notes.append(Note(name, f"{listed} stands for a missing value", sum(n for w, n in tokens.items() if w), "nominal"))
-    if strangers:
-        text = seen.first("word", "text", "clock", "code", *seen.dates, *seen.styles)
+    if n_unparsed:
+        text = evidence.first("word", "text", "clock", "code", *evidence.dates, *evidence.styles)
         message = f"{text!r} and similar strings cannot be read and become missing"
-        notes.append(Note(name, message, strangers, "nominal", is_doubtful=True))
+        notes.append(Note(name, message, n_unparsed, "nominal", is_doubtful=True))
     return notes

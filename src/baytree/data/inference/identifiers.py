@@ -23,12 +23,12 @@ _MIN_ID_FORMAT_PROPORTION = 0.9  # UUIDs and e-mail addresses: the other cells m
 _ROWS_COMPARED_FIRST = 16  # rows that duplicate columns must share before all rows are compared
 
 
-def identifier_reason(seen: StringEvidence, levels: Collection[str]) -> str:
+def identifier_reason(evidence: StringEvidence, levels: Collection[str]) -> str:
     """Return why the column only identifies rows; "" if it does not."""
-    n = seen.n_known - seen.n_missing
-    distinct = len(levels) - len(seen.missing_tokens)
-    for look, what in (("uuid", "UUIDs"), ("email", "e-mail addresses")):
-        if seen.other.get(look, 0) > _MIN_ID_FORMAT_PROPORTION * n and 2 * distinct > n > 2:
+    n = evidence.n_known - evidence.n_missing
+    distinct = len(levels) - len(evidence.missing_tokens)
+    for trait, what in (("uuid", "UUIDs"), ("email", "e-mail addresses")):
+        if evidence.other.get(trait, 0) > _MIN_ID_FORMAT_PROPORTION * n and 2 * distinct > n > 2:
             return what
     if distinct == n >= _MIN_DISTINCT:
         return f"all its strings differ, such as {_example(levels)}"
@@ -41,11 +41,11 @@ def _example(levels: Collection[str]) -> str:
     return repr(min(level for level in levels if not is_missing_token(level))[:30])
 
 
-def are_truths(seen: StringEvidence, levels: Collection[str]) -> bool:
+def are_truths(evidence: StringEvidence, levels: Collection[str]) -> bool:
     """Return whether a column holds yes and no in more than two spellings."""
     known = [level for level in levels if not is_missing_token(level)]
-    n = seen.n_known - seen.n_missing
-    yes, no = seen.other.get("yes", 0), seen.other.get("no", 0)
+    n = evidence.n_known - evidence.n_missing
+    yes, no = evidence.other.get("yes", 0), evidence.other.get("no", 0)
     return len(known) > 2 and bool(yes) and bool(no) and yes + no == n
 
 
@@ -67,7 +67,7 @@ def duplicate_columns(columns: Mapping[str, Raw], n_rows: int) -> dict[str, str]
     return duplicates
 
 
-def may_be_twins(numbers: np.ndarray) -> np.ndarray:
+def may_be_duplicates(numbers: np.ndarray) -> np.ndarray:
     """Return which columns of a matrix start with NaN or the same number as another column: bool [n_columns]."""
     order = np.argsort(numbers[0])
     begins = numbers[0, order]

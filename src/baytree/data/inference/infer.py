@@ -26,14 +26,14 @@ from baytree.data.inference import identifiers
 from baytree.data.inference.column_profile import CONVERT_ONLY, DATES, ColumnProfile, InferredColumns
 from baytree.data.inference.evidence import StringEvidence, TableConventions
 from baytree.data.inference.level_matching import levels_of
-from baytree.data.inference.number_checks import NumberProfile, may_tell
+from baytree.data.inference.number_checks import NumberProfile, may_have_notes
 from baytree.data.parsing.string_format import StringFormat, is_missing_token
 from baytree.data.schema.column import Column, Kind, Text, sorted_levels
 from baytree.data.schema.notes import Note
 from baytree.data.schema.schema import Schema
 from baytree.parallel.threads import map_columns
 
-SeeAmounts = Callable[[str, Numbers], NumberProfile | None]  # (name, column) -> profile of its numbers
+ProfileNumbers = Callable[[str, Numbers], NumberProfile | None]  # (name, column) -> profile of its numbers
 
 _CODED = (Kind.NOMINAL, Kind.ORDINAL)
 
@@ -52,23 +52,25 @@ class TableProfile(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
         """Return the profile of a raw frame, with what `schema=` declares about its columns."""
-        return cls._by_columns(frame, declared, _amounts)
+        return cls._by_columns(frame, declared, _profile_numbers)
 
     @classmethod
-    def _by_columns(cls, frame: RawFrame, declared: Mapping[str, Any] | None, amounts: SeeAmounts) -> Self:
+    def _by_columns(cls, frame: RawFrame, declared: Mapping[str, Any] | None, profile_numbers: ProfileNumbers) -> Self:
         declared = {name: kind for name, kind in (declared or {}).items() if name != frame.target or name in frame.columns}
         for name in declared:
             if name not in frame.columns:
                 raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
         names = tuple(frame.columns)
         factorise_together([frame.columns[name] for name, kind in declared.items() if kind in _CODED])
-        columns = map_columns(names, frame.n_rows, lambda name: _profile_column(name, frame, declared.get(name), amounts))
-        return cls(_with_twins(columns, frame) if frame.is_named else columns)
+        columns = map_columns(
+            names, frame.n_rows, lambda name: _profile_column(name, frame, declared.get(name), profile_numbers)
+        )
+        return cls(_with_duplicates(columns, frame) if frame.is_named else columns)
 
     @classmethod
     def of_part(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
         """Return the profile of a partition, with exact extremes and counts so that profiles add up."""
-        profile = cls._by_columns(frame, declared, _amounts_of_part)
+        profile = cls._by_columns(frame, declared, _profile_numbers_of_part)
         for column in profile.columns:
             _refuse_too_many(column)
         return profile
@@ -82,20 +84,22 @@ class TableProfile(msgspec.Struct, frozen=True):
         with _warnings.capture():
             return self.schema().notes
 
-    def inferred(self) -> list[InferredColumns]:
+    def infer_columns(self) -> list[InferredColumns]:
         """Return what is inferred for each column."""
-        conventions = TableConventions.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
-        return [column.inferred(conventions) for column in self.columns]
+        conventions = TableConventions.of(
+            [column.evidence for column in self.columns if column.evidence is not None], self.decimal
+        )
+        return [column.infer(conventions) for column in self.columns]
 
-    def kept(self) -> Self:
+    def with_identifiers(self) -> Self:
         """Return the profile with all numeric columns kept, even if they only number the rows."""
-        return type(self)(tuple(column.kept() for column in self.columns), self.decimal)
+        return type(self)(tuple(column.with_identifiers() for column in self.columns), self.decimal)
 
     def schema(self, is_named: bool = True) -> Schema:
         """Return the inferred schema; issue a warning for each doubtful note."""
-        found = self.inferred()
+        found = self.infer_columns()
         if not any(each.columns for each in found):  # keep row numbers rather than return no columns
-            found = self.kept().inferred()
+            found = self.with_identifiers().infer_columns()
         notes = tuple(note for each in found for note in each.notes)
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
@@ -118,7 +122,7 @@ def schema_of_array(frame: RawFrame, columns: MatrixColumns, kind: Kind | None =
     )
     if len(names) == len(columns):
         return census.schema(frame.is_named)
-    found = census.inferred()
+    found = census.infer_columns()
     notes = tuple(note for each in found for note in each.notes)
     warn_of(notes)
     schema_columns: list[Column | None] = [Column(name, Kind.NUMERIC) for name in columns.names]
@@ -133,8 +137,8 @@ def _columns_to_profile(numbers: np.ndarray, is_inferred: bool) -> list[int]:
     """Return the indices of the columns that may need a note, ascending."""
     if not len(numbers):
         return list(range(numbers.shape[1]))
-    may_have_notes = identifiers.may_be_twins(numbers)
-    return np.flatnonzero(may_have_notes | may_tell(numbers) if is_inferred else may_have_notes).tolist()
+    may_be_duplicates = identifiers.may_be_duplicates(numbers)
+    return np.flatnonzero(may_be_duplicates | may_have_notes(numbers) if is_inferred else may_be_duplicates).tolist()
 
 
 def merge_profiles(before: TableProfile | None, batch: TableProfile | None) -> TableProfile | None:
@@ -160,15 +164,19 @@ def warn_of(notes: Iterable[Note]) -> None:
             _warnings.warn(str(note))
 
 
-def _profile_column(name: str, frame: RawFrame, declared: Any, amounts: SeeAmounts) -> ColumnProfile:
+def _profile_column(name: str, frame: RawFrame, declared: Any, profile_numbers: ProfileNumbers) -> ColumnProfile:
     raw = frame.columns[name]
     if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
-        return msgspec.structs.replace(_profile_column(name, frame, "date", amounts), parts=tuple(declared))
+        return msgspec.structs.replace(_profile_column(name, frame, "date", profile_numbers), parts=tuple(declared))
     if isinstance(declared, str) and declared in DATES and isinstance(raw, Numbers) and raw.unit is None:
         return _profile_numeric_dates(name, raw, declared)
     if isinstance(declared, str) and declared in ("keep", "drop", CONVERT_ONLY, *DATES):
-        return msgspec.structs.replace(_inferred(name, raw, frame.is_named, amounts), declared=declared)
-    return _inferred(name, raw, frame.is_named, amounts) if declared is None else _declared(name, raw, declared)
+        return msgspec.structs.replace(_profile_undeclared(name, raw, frame.is_named, profile_numbers), declared=declared)
+    return (
+        _profile_undeclared(name, raw, frame.is_named, profile_numbers)
+        if declared is None
+        else _profile_declared(name, raw, declared)
+    )
 
 
 def _profile_numeric_dates(name: str, raw: Numbers, declared: str) -> ColumnProfile:
@@ -178,33 +186,37 @@ def _profile_numeric_dates(name: str, raw: Numbers, declared: str) -> ColumnProf
     return ColumnProfile(name, Kind.NUMERIC, unit=unit, form=StringFormat("date", order=order))
 
 
-def _inferred(name: str, raw: Raw, is_named: bool, amounts: SeeAmounts) -> ColumnProfile:
+def _profile_undeclared(name: str, raw: Raw, is_named: bool, profile_numbers: ProfileNumbers) -> ColumnProfile:
     if isinstance(raw, Numbers):
-        return ColumnProfile(name, Kind.NUMERIC, unit=raw.unit, amounts=amounts(name, raw) if is_named else None)
+        return ColumnProfile(
+            name, Kind.NUMERIC, unit=raw.unit, number_profile=profile_numbers(name, raw) if is_named else None
+        )
     if isinstance(raw, Codes):
         levels = raw.levels if raw.is_declared else frozenset(raw.levels)
         return ColumnProfile(name, Kind.ORDINAL if raw.is_ordered else Kind.NOMINAL, levels)
     codes = raw.factorise()
-    return _strings(name, codes) if not raw.is_category else ColumnProfile(name, Kind.NOMINAL, frozenset(codes.levels))
+    return (
+        _profile_strings(name, codes) if not raw.is_category else ColumnProfile(name, Kind.NOMINAL, frozenset(codes.levels))
+    )
 
 
-def _amounts(name: str, raw: Numbers) -> NumberProfile | None:
+def _profile_numbers(name: str, raw: Numbers) -> NumberProfile | None:
     if raw.unit is None:
         return NumberProfile.of(name, raw.values)
     return None if raw.unit == "clock" else NumberProfile.of_dates(raw.values)
 
 
-def _amounts_of_part(name: str, raw: Numbers) -> NumberProfile | None:
+def _profile_numbers_of_part(name: str, raw: Numbers) -> NumberProfile | None:
     return None if raw.unit == "clock" else NumberProfile.of_part(name, raw.values, raw.unit is not None)
 
 
-def _strings(name: str, codes: Codes) -> ColumnProfile:
+def _profile_strings(name: str, codes: Codes) -> ColumnProfile:
     counts = level_counts(codes)
     return ColumnProfile(
         name,
         Kind.NOMINAL,
         frozenset(codes.levels),
-        seen=StringEvidence.of(codes.levels, counts),
+        evidence=StringEvidence.of(codes.levels, counts),
         n_letters=sum(len(level) * n for level, n in zip(codes.levels, counts, strict=True)),
         n_words=sum(len(level.split()) * n for level, n in zip(codes.levels, counts, strict=True)),
     )
@@ -216,12 +228,12 @@ def level_counts(codes: Codes) -> list[int]:
     return _core.count(code, np.zeros_like(code), len(codes.levels), 1)[1:, 0].tolist()
 
 
-def _with_twins(columns: tuple[ColumnProfile, ...], frame: RawFrame) -> tuple[ColumnProfile, ...]:
-    twins = identifiers.duplicate_columns({column.name: frame.columns[column.name] for column in columns}, frame.n_rows)
-    return tuple(msgspec.structs.replace(c, twin=twins[c.name]) if c.name in twins else c for c in columns)
+def _with_duplicates(columns: tuple[ColumnProfile, ...], frame: RawFrame) -> tuple[ColumnProfile, ...]:
+    duplicates = identifiers.duplicate_columns({column.name: frame.columns[column.name] for column in columns}, frame.n_rows)
+    return tuple(msgspec.structs.replace(c, duplicate_of=duplicates[c.name]) if c.name in duplicates else c for c in columns)
 
 
-def _declared(name: str, raw: Raw, declared: Any) -> ColumnProfile:
+def _profile_declared(name: str, raw: Raw, declared: Any) -> ColumnProfile:
     if isinstance(declared, Column):
         levels = declared.levels
         # without other levels, collect them; declared levels are kept although they look like missing tokens
@@ -244,7 +256,7 @@ def _declared(name: str, raw: Raw, declared: Any) -> ColumnProfile:
     kind = Kind(declared)
     if kind is Kind.NUMERIC:
         if isinstance(raw, Strings):
-            return msgspec.structs.replace(_strings(name, raw.factorise()), declared="numeric")
+            return msgspec.structs.replace(_profile_strings(name, raw.factorise()), declared="numeric")
         return ColumnProfile(name, kind, unit=raw.unit if isinstance(raw, Numbers) else None)
     if kind is Kind.TEXT:
         return ColumnProfile(name, kind, text=Text())

@@ -24,7 +24,7 @@ class LevelMatch(NamedTuple):
     """Code of each level (−1 for missing), with the levels that are not written as in training."""
 
     recode: np.ndarray  # int32 [n_levels + 1]; the last is for missing values
-    alike: tuple[tuple[Any, Any], ...]  # (as written, as in training)
+    respelled: tuple[tuple[Any, Any], ...]  # (as written, as in training)
     new: tuple[Any, ...]
     n_new: int  # number of cells
     is_any_known: bool
@@ -41,16 +41,16 @@ def matched(codes: Codes, recode: np.ndarray, column: Column) -> LevelMatch:
     recode = recode.copy()
     recode[list(code_of_unmatched)] = list(code_of_unmatched.values())
     new = [k for k in unmatched if k not in code_of_unmatched]
-    alike = tuple((codes.levels[k], column.levels[code]) for k, code in code_of_unmatched.items())
+    respelled = tuple((codes.levels[k], column.levels[code]) for k, code in code_of_unmatched.items())
     n_new = int(count[new].sum())
-    return LevelMatch(recode, alike, tuple(codes.levels[k] for k in new), n_new, bool((recode[:-1] >= 0).any()))
+    return LevelMatch(recode, respelled, tuple(codes.levels[k] for k in new), n_new, bool((recode[:-1] >= 0).any()))
 
 
-def _codes_by_normalized(levels: Iterable[Any], look: Callable[[Any], str]) -> dict[str, int]:
+def _codes_by_normalized(levels: Iterable[Any], normalize: Callable[[Any], str]) -> dict[str, int]:
     """Return the code of each level by its normalized form, without forms shared by several levels."""
     code_of: dict[str, int] = {}
     for code, level in enumerate(levels):
-        normalized = look(level)
+        normalized = normalize(level)
         code_of[normalized] = -1 if normalized in code_of else code
     return {normalized: code for normalized, code in code_of.items() if code >= 0}
 
@@ -86,32 +86,32 @@ _MIN_CELLS, _MIN_ALL_DISTINCT = 20, 5
 
 
 def level_notes(
-    name: str, seen: StringEvidence, levels: Collection[str], keeps_tokens: bool, is_for_training: bool
+    name: str, evidence: StringEvidence, levels: Collection[str], keeps_tokens: bool, is_for_training: bool
 ) -> list[Note]:
     """Return the notes on the levels of a nominal column; those on what a model learns only if it is for training."""
     notes = []
-    if not keeps_tokens and any(seen.missing_tokens):
-        listed = ", ".join(repr(word) for word in sorted(seen.missing_tokens) if word)
-        cells = sum(n for word, n in seen.missing_tokens.items() if word)
+    if not keeps_tokens and any(evidence.missing_tokens):
+        listed = ", ".join(repr(word) for word in sorted(evidence.missing_tokens) if word)
+        cells = sum(n for word, n in evidence.missing_tokens.items() if word)
         notes.append(Note(name, f"{listed} stands for a missing value", cells, "keep"))
-    if seen.no_number:
-        word = min(seen.no_number)
-        notes.append(Note(name, f"{word!r} is treated as an ordinary level", seen.n_no_number, "missing", word))
-    if is_for_training and 2 * seen.other.get("figures", 0) > seen.n_known:
-        message = f"{seen.first('figures')!r} and similar strings are not numbers: they are treated as levels"
-        notes.append(Note(name, message, seen.other["figures"], "drop"))
-    groups = look_alikes(levels)
+    if evidence.no_number:
+        word = min(evidence.no_number)
+        notes.append(Note(name, f"{word!r} is treated as an ordinary level", evidence.n_no_number, "missing", word))
+    if is_for_training and 2 * evidence.other.get("figures", 0) > evidence.n_known:
+        message = f"{evidence.first('figures')!r} and similar strings are not numbers: they are treated as levels"
+        notes.append(Note(name, message, evidence.other["figures"], "drop"))
+    groups = similar_levels(levels)
     if groups:
         pairs = "; ".join(" and ".join(map(repr, group)) for group in groups[:3])
         message = f"levels that differ only in case or blanks are treated as different: {pairs}"
         notes.append(Note(name, message, 0, "drop", is_doubtful=True))
-    return [*notes, *_count_notes(name, seen, levels, is_for_training)]
+    return [*notes, *_count_notes(name, evidence, levels, is_for_training)]
 
 
-def look_alikes(levels: Collection[object]) -> list[list[str]]:
+def similar_levels(levels: Collection[object]) -> list[list[str]]:
     """Return groups of strings that differ only in case or blanks.
 
-    >>> look_alikes(["yes", "Yes ", "no"])
+    >>> similar_levels(["yes", "Yes ", "no"])
     [['Yes ', 'yes']]
     """
     if len(levels) > _MAX_COMPARED_LEVELS:
@@ -123,8 +123,8 @@ def look_alikes(levels: Collection[object]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 
 
-def _count_notes(name: str, seen: StringEvidence, levels: Collection[str], is_for_training: bool) -> list[Note]:
-    n = seen.n_known - seen.n_missing
+def _count_notes(name: str, evidence: StringEvidence, levels: Collection[str], is_for_training: bool) -> list[Note]:
+    n = evidence.n_known - evidence.n_missing
     if len(levels) == 1 and n > 1:
         return [Note(name, f"every value is {next(iter(levels))!r}: nothing can be learnt from it", n, "drop")]
     if not is_for_training:

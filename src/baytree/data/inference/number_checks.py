@@ -105,8 +105,8 @@ class NumberProfile(msgspec.Struct, frozen=True):
 
     def notes(self, name: str, show: Callable[[float], str], is_for_training: bool = True) -> list[Note]:
         """Return the notes on a column that is used, those on identifiers only for training; `show` formats a value."""
-        sentinels = self.ends.strangers(self.is_whole, self.is_date) if self.ends is not None else ()
-        notes = [stranger_note(name, show(v), n, show(low), show(high)) for v, n, low, high in sentinels]
+        found = self.ends.sentinels(self.is_whole, self.is_date) if self.ends is not None else ()
+        notes = [sentinel_note(name, show(v), n, show(low), show(high)) for v, n, low, high in found]
         if self.is_constant and self.n_known > 1:
             message = f"every value is {show(self.first)}: nothing can be learnt from it"
             notes.append(Note(name, message, self.n_known, "drop"))
@@ -132,32 +132,32 @@ class NumberProfile(msgspec.Struct, frozen=True):
         return any(a <= low and high <= b for a, b in ((19000101, 21001231), *spans)) and high > 9999
 
 
-def may_tell(numbers: np.ndarray) -> np.ndarray:
+def may_have_notes(numbers: np.ndarray) -> np.ndarray:
     """Return for which columns of a matrix `NumberProfile` may have notes, without false negatives: bool [n_columns]."""
     n_rows, n_columns = numbers.shape
     if not 1 < n_rows <= _MAX_ROWS_TOGETHER:
         return np.ones(n_columns, bool)
     parts = (numbers[:, first : first + _COLUMNS_PER_STEP] for first in range(0, n_columns, _COLUMNS_PER_STEP))
-    return np.concatenate([_may_tell(part) for part in parts])
+    return np.concatenate([_may_have_notes(part) for part in parts])
 
 
-def _may_tell(numbers: np.ndarray) -> np.ndarray:
+def _may_have_notes(numbers: np.ndarray) -> np.ndarray:
     first = numbers[:_ROWS_CHECKED_FIRST]
     with np.errstate(over="ignore", invalid="ignore"):
         is_known = np.isfinite(numbers.sum(axis=0))
         step = first[1] - first[0]
         is_whole = (first == np.floor(first)).all(axis=0)
-        return ~is_known | (step == 0) | (step == 1) | is_whole | may_hold_strangers(numbers)
+        return ~is_known | (step == 0) | (step == 1) | is_whole | may_have_sentinels(numbers)
 
 
-def stranger_note(name: str, value: str, n: int, low: str, high: str) -> Note:
+def sentinel_note(name: str, value: str, n: int, low: str, high: str) -> Note:
     """Return the note on a value that may be a sentinel."""
     message = f"{value} lies far from the other values ({low} to {high}) and may be a code for a missing value; it is kept"
     return Note(name, message, n, "missing", value, is_doubtful=True)
 
 
 def _ends(known: np.ndarray) -> Extremes | None:
-    if not may_be_strange(known):
+    if not may_have_sentinel(known):
         return None
     return Extremes.of(known[known == known])
 
@@ -213,7 +213,7 @@ class Extremes(msgspec.Struct, frozen=True):
         low, high = _counts(self.lowest, other.lowest), _counts(self.highest, other.highest)
         return type(self)(tuple(sorted(low)[:2]), tuple(sorted(high, reverse=True)[:2]))
 
-    def strangers(self, is_whole: bool, is_date: bool) -> Iterator[Sentinel]:
+    def sentinels(self, is_whole: bool, is_date: bool) -> Iterator[Sentinel]:
         """Yield the extremes that may be sentinels, the lower one first."""
         for extremes, opposite in ((self.lowest, self.highest), (self.highest, self.lowest)):
             if len(extremes) < 2:
@@ -234,7 +234,7 @@ def _counts(mine: Counts, theirs: Counts) -> Iterable[tuple[float, int]]:
     return count.items()
 
 
-def may_be_strange(known: np.ndarray) -> bool:
+def may_have_sentinel(known: np.ndarray) -> bool:
     """Return whether an extreme may be a sentinel, judged by a regular sample of the rows.
 
     In tables of up to `_MAX_EXACT_ROWS` rows the minimum and maximum are exact.
@@ -253,8 +253,8 @@ def may_be_strange(known: np.ndarray) -> bool:
     return bool(_is_distant(low, float(inner.min()), float(inner.max()), high))
 
 
-def may_hold_strangers(numbers: np.ndarray) -> np.ndarray:
-    """Return `may_be_strange` for each column of a finite matrix with few rows: bool [n_columns]."""
+def may_have_sentinels(numbers: np.ndarray) -> np.ndarray:
+    """Return `may_have_sentinel` for each column of a finite matrix with few rows: bool [n_columns]."""
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     is_inner = (numbers > low) & (numbers < high)
     near = numbers.min(axis=0, where=is_inner, initial=np.inf)
@@ -276,7 +276,7 @@ def written(levels: Sequence[str], values: np.ndarray, is_date: bool) -> Iterato
     texts = dict(known)
     is_whole = all(value == np.floor(value) for value, _ in known)
     ends = Extremes.of(np.array([value for value, _ in known]))
-    for sentinel in ends.strangers(is_whole, is_date):
+    for sentinel in ends.sentinels(is_whole, is_date):
         yield texts[sentinel.value], texts[sentinel.low], texts[sentinel.high]
 
 
