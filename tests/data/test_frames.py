@@ -14,7 +14,7 @@ from mixed_frames import COLUMNS, FRAMES, LABELS, PANDAS, RNG, N, fitted
 
 import baytree as bt
 from baytree.data.encoding import encode
-from baytree.data.files.csv_parse import stripped
+from baytree.data.files.csv_parse import strip_blanks
 from baytree.data.frames import read
 from baytree.data.inference.infer import TableProfile
 
@@ -125,15 +125,15 @@ def test_strings_get_the_codes_of_their_order_whatever_the_chunks_that_hold_them
 def test_strings_without_blanks_around_them_are_left_as_they_are_and_others_are_stripped(cells):
     series = pl.Series("x", cells, pl.String)
     bare = [(cell and cell.strip(" \t")) or None for cell in cells]
-    assert stripped(series).to_list() == bare
-    assert (stripped(series) is series) == (bare == cells)
+    assert strip_blanks(series).to_list() == bare
+    assert (strip_blanks(series) is series) == (bare == cells)
 
 
 def test_a_name_of_any_letters_is_one_column_of_strings():
     for name in ("", "\0", "a\0b", "é\n"):
         (column,) = read(pl.DataFrame({name: ["v", "u", None]})).columns.values()
         assert column.factorise().levels == ("u", "v")
-        assert stripped(pl.Series(name, [" v", ""])).to_list() == ["v", None]
+        assert strip_blanks(pl.Series(name, [" v", ""])).to_list() == ["v", None]
 
 
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])

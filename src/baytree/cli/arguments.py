@@ -38,7 +38,7 @@ def source(table: str, how: ReadOptions, target: str | None = None) -> TableSour
     if name in datasets.names() and not Path(table).exists():
         return files.in_memory(name, datasets.load(name, as_="polars"))
     try:
-        found = files.open_table(table, how) if target is None else files.opened_with(table, how, target)
+        found = files.open_table(table, how) if target is None else files.open_table_with(table, how, target)
     except files.PathError as error:
         near = [] if Path(table).exists() else get_close_matches(name, datasets.names(), 1)
         hint = f"; did you mean the bundled table {near[0]!r}?" if near else ""

@@ -33,9 +33,9 @@ class Scan:
 
     advice = "raise the limit, as in bt.scan(path, memory='8GB')"
 
-    def __init__(self, paths: Sequence[Path], memory: int, asked: files.ReadOptions = DEFAULT_OPTIONS):
+    def __init__(self, paths: Sequence[Path], memory: int, options: files.ReadOptions = DEFAULT_OPTIONS):
         self.paths, self.memory = tuple(paths), memory
-        self.sources = tuple(files.open_table(path, asked) for path in self.paths)
+        self.sources = tuple(files.open_table(path, options) for path in self.paths)
         self.columns = self.sources[0].columns
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ __all__ = [
     "from_columns",
     "in_memory",
     "open_table",
-    "opened_with",
+    "open_table_with",
     "read_all",
     "read_as_text",
     "settle_types",
@@ -81,33 +81,33 @@ def source(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str]
     return open_table(path, ReadOptions(frozenset(text), frozenset(numbers)))
 
 
-def open_table(path: str | Path, asked: ReadOptions) -> TableSource:
+def open_table(path: str | Path, options: ReadOptions) -> TableSource:
     """Return the file as a source of batches with these options; `-` is CSV from standard input."""
     path = Path(path)
     if str(path) == "-":
-        return open_delimited(_spooled(sys.stdin.buffer), "standard input", asked)
+        return open_delimited(_spool(sys.stdin.buffer), "standard input", options)
     if path.is_fifo():
         with path.open("rb") as pipe:
-            return open_delimited(_spooled(pipe), path.name, asked)
+            return open_delimited(_spool(pipe), path.name, options)
     kind = format_of(path)
     check_begins(path, kind)
     if kind == "zip":
-        return _from_archive(path, asked)
+        return _open_archive(path, options)
     if kind == "text":
-        return open_delimited(path, path.name, asked)
-    return _openers()[kind](path, path.name, asked)
+        return open_delimited(path, path.name, options)
+    return _openers()[kind](path, path.name, options)
 
 
-def opened_with(path: str | Path, asked: ReadOptions, column: str) -> TableSource:
+def open_table_with(path: str | Path, options: ReadOptions, column: str) -> TableSource:
     """Return the file as a source; of a workbook without a named sheet, the first sheet that has the column."""
-    table = open_table(path, asked)
-    if column in table.columns or asked.sheet is not None or str(path) == "-" or format_of(Path(path)) != "Excel":
+    table = open_table(path, options)
+    if column in table.columns or options.sheet is not None or str(path) == "-" or format_of(Path(path)) != "Excel":
         return table
     from baytree.data.files.binary import sheet_names
 
     for sheet in sheet_names(Path(path), Path(path).name):
         try:
-            other = open_table(path, dataclasses.replace(asked, sheet=sheet))
+            other = open_table(path, dataclasses.replace(options, sheet=sheet))
         except FileError:  # the sheet is empty
             continue
         if column in other.columns:
@@ -136,7 +136,7 @@ def from_columns(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
 def to_csv(columns: Mapping[str, Sequence[Any]], shown: Callable[[str], str], has_header: bool = True) -> str:
     """Return columns as CSV text; `shown` maps each distinct string to the string to write."""
     frame = from_columns(columns)
-    return frame.with_columns(_mapped(column, shown) for column in frame).write_csv(include_header=has_header)
+    return frame.with_columns(_map_strings(column, shown) for column in frame).write_csv(include_header=has_header)
 
 
 def in_memory(name: str, frame: pl.DataFrame) -> TableSource:
@@ -146,7 +146,7 @@ def in_memory(name: str, frame: pl.DataFrame) -> TableSource:
     return FrameSource(name, frame)
 
 
-def _mapped(column: pl.Series, shown: Callable[[str], str]) -> pl.Series:
+def _map_strings(column: pl.Series, shown: Callable[[str], str]) -> pl.Series:
     import polars as pl
 
     if column.dtype != pl.String:
@@ -178,16 +178,16 @@ def _openers() -> dict[str, Callable[[Path, str, ReadOptions], TableSource]]:
     return {"Parquet": open_parquet, "NDJSON": open_lines, "Excel": open_excel, "JSON": open_json}
 
 
-def _from_archive(path: Path, asked: ReadOptions) -> TableSource:
+def _open_archive(path: Path, options: ReadOptions) -> TableSource:
     """Return the named or first table of a zip archive, with a note on the other tables."""
     from baytree.data.files.formats import member
 
-    content, notes = member(path, asked.sheet, TABLES)
-    table = open_table(content, dataclasses.replace(asked, sheet=None))
+    content, notes = member(path, options.sheet, TABLES)
+    table = open_table(content, dataclasses.replace(options, sheet=None))
     return dataclasses.replace(table, notes=(*notes, *table.notes))  # type: ignore[type-var]
 
 
-def _spooled(stream: BinaryIO) -> Path:
+def _spool(stream: BinaryIO) -> Path:
     """Copy the stream to a temporary file, since a table may have to be read twice."""
     path = temporary.create_folder() / "table.csv"
     with path.open("wb") as spool:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from baytree.data.files import header as header_detection
-from baytree.data.files.convert import converted, drop_missing_tokens, infer_decimal_marks
-from baytree.data.files.csv_parse import convert, infer, stripped, trim
+from baytree.data.files.convert import convert_columns, drop_missing_tokens, infer_decimal_marks
+from baytree.data.files.csv_parse import convert, infer_reader, strip_blanks, trim
 from baytree.data.files.options import DEFAULT_OPTIONS, FileError, ReadOptions
 from baytree.data.files.sheet_xml import Range, SheetExtent, measure
 from baytree.data.schema.notes import Note
@@ -76,7 +76,7 @@ class Parquet:
             raise _damaged(self.name, "Parquet", error) from None
 
 
-def open_parquet(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> Parquet:
+def open_parquet(path: Path, name: str, options: ReadOptions = DEFAULT_OPTIONS) -> Parquet:
     """Open a Parquet file and read its column names."""
     import polars as pl
 
@@ -84,8 +84,8 @@ def open_parquet(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) ->
         schema = pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(name, "Parquet", error) from None
-    unread = nested_columns(name, schema, asked)
-    return Parquet(path, name, tuple(schema), missing=asked.missing, unread=unread)
+    unread = nested_columns(name, schema, options)
+    return Parquet(path, name, tuple(schema), missing=options.missing, unread=unread)
 
 
 def verify_pages(path: Path) -> None:
@@ -106,24 +106,24 @@ def verify_pages(path: Path) -> None:
         raise _damaged(f"{path.name}{where}", "Parquet", error) from None
 
 
-def open_excel(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> FrameSource:
+def open_excel(path: Path, name: str, options: ReadOptions = DEFAULT_OPTIONS) -> FrameSource:
     """Read the named or first non-empty sheet of a workbook; header, footer and types are detected as in a text file."""
-    sheet, notes = sheet_rows(path, name, asked.sheet)
+    sheet, notes = sheet_rows(path, name, options.sheet)
     rows = sheet.rows
     n_filled = sheet.fill_merged(0, len(rows), is_down_only=True)
-    layout = header_detection.detect_sheet_layout(rows, asked.header)
+    layout = header_detection.detect_sheet_layout(rows, options.header)
     cells = rows[layout.header] if layout.header is not None else rows[0]
-    names, name_notes = header_detection.names(cells, layout.width, layout.header is not None, tuple(asked.keep))
+    names, name_notes = header_detection.names(cells, layout.width, layout.header is not None, tuple(options.keep))
     n_footers, footer_notes = header_detection.footers(rows[layout.first :], layout.width)
     n_filled += sheet.fill_merged(layout.first, len(rows) - n_footers)
     if n_filled:
         notes.append(Note("", "merged cells are filled with their value", n_filled, is_doubtful=True))
     body = rows[layout.first : len(rows) - n_footers]
     frame = _from_cells(names, body)
-    forms, open_notes = infer_decimal_marks(frame, "", asked)
-    columns = [_retyped(series, asked) for series in converted(frame, forms) if series.name]
+    formats, open_notes = infer_decimal_marks(frame, "", options)
+    columns = [_convert_by_type(series, options) for series in convert_columns(frame, formats) if series.name]
     return FrameSource(
-        name, frame.select(columns), None, asked.missing, (*notes, *layout.notes, *name_notes, *footer_notes, *open_notes)
+        name, frame.select(columns), None, options.missing, (*notes, *layout.notes, *name_notes, *footer_notes, *open_notes)
     )
 
 
@@ -140,24 +140,24 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     texts = [series for series in frame if series.dtype == pl.String]
-    changed = [bare for series in texts if (bare := stripped(series)) is not series]
+    changed = [bare for series in texts if (bare := strip_blanks(series)) is not series]
     return frame.with_columns(changed) if changed else frame
 
 
-def _retyped(column: pl.Series, asked: ReadOptions) -> pl.Series:
+def _convert_by_type(column: pl.Series, options: ReadOptions) -> pl.Series:
     import polars as pl
 
-    if column.dtype != pl.String or column.name in asked.text | asked.words:
+    if column.dtype != pl.String or column.name in options.text | options.words:
         return column
-    found = infer(column)
-    return convert(found, trim(column)) if found.kind != "text" else stripped(column)
+    found = infer_reader(column)
+    return convert(found, trim(column)) if found.kind != "text" else strip_blanks(column)
 
 
-def nested_columns(name: str, schema: Mapping[str, Any], asked: ReadOptions = DEFAULT_OPTIONS) -> tuple[str, ...]:
+def nested_columns(name: str, schema: Mapping[str, Any], options: ReadOptions = DEFAULT_OPTIONS) -> tuple[str, ...]:
     """Return the columns of lists or objects that are not read; raise a FileError for one that is."""
     nested = tuple(column for column, dtype in schema.items() if dtype.is_nested())
     for column in nested:
-        if asked.is_read(column):
+        if options.is_read(column):
             remedy = f"leave it out, on the command line with --drop {column!r}"
             raise FileError(f"{name}: column {column!r} holds lists or objects, not single values; {remedy}")
     return nested
@@ -206,7 +206,7 @@ class Sheet(NamedTuple):
 
 def sheet_rows(path: Path, name: str, sheet: str | None) -> tuple[Sheet, list[Note]]:
     """Return the named or first non-empty sheet, and a note on the other sheets."""
-    book = _opened(path, name)
+    book = _open_book(path, name)
     names = list(book.sheet_names)
     if sheet is not None and sheet not in names:
         raise FileError(f"{name}: there is no sheet {sheet!r}; the sheets are {', '.join(map(repr, names))}")
@@ -220,10 +220,10 @@ def sheet_rows(path: Path, name: str, sheet: str | None) -> tuple[Sheet, list[No
 
 def sheet_names(path: Path, name: str) -> list[str]:
     """Return the names of the sheets of a workbook."""
-    return list(_opened(path, name).sheet_names)
+    return list(_open_book(path, name).sheet_names)
 
 
-def _opened(path: Path, name: str) -> Any:
+def _open_book(path: Path, name: str) -> Any:
     import polars as pl
 
     try:

@@ -28,32 +28,32 @@ _SAMPLE_ROWS = 2000  # rows from which the decimal mark is inferred
 
 
 def infer_decimal_marks(
-    frame: pl.DataFrame, separator: str, asked: ReadOptions
+    frame: pl.DataFrame, separator: str, options: ReadOptions
 ) -> tuple[dict[str, StringFormat], list[Note]]:
     """Return the formats of columns whose marks are ambiguous within the column, such as `1,234`, and notes on them.
 
     The conventions of the table decide, as implied by its first rows.
     """
     evidence_of = {series.name: _evidence(series.head(_SAMPLE_ROWS)) for series in frame if series.name}
-    conventions = TableConventions.of(list(evidence_of.values()), asked.decimal, separator)
-    forms, notes = {}, []
+    conventions = TableConventions.of(list(evidence_of.values()), options.decimal, separator)
+    formats, notes = {}, []
     for name, evidence in evidence_of.items():
         if not evidence.styles.get("comma3") and not evidence.styles.get("dot3"):
             continue
-        if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in asked.text:
+        if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in options.text:
             continue
-        column_conventions = _by_length(frame[name], evidence, conventions)
+        column_conventions = _by_number_length(frame[name], evidence, conventions)
         form, format_notes, _ = decide_format(name, evidence, len(frame), column_conventions)
         if form is not None and form.kind == "number" and (form.decimal == "," or evidence.styles.get("comma3")):
-            forms[name] = form
+            formats[name] = form
             notes += format_notes
         elif form is not None and form.kind == "number":
             message = f"every number has three digits after its point, as in {evidence.first('dot3')!r}: read as decimals"
             notes.append(Note(name, message, evidence.styles["dot3"], "decimal", ","))
-    return forms, notes
+    return formats, notes
 
 
-def _by_length(series: pl.Series, evidence: StringEvidence, conventions: TableConventions) -> TableConventions:
+def _by_number_length(series: pl.Series, evidence: StringEvidence, conventions: TableConventions) -> TableConventions:
     """Imply a decimal comma if every point precedes three digits and numbers without one have at most three digits."""
     whole = evidence.styles.get("whole", 0)
     if conventions.decimal or not whole or not evidence.styles.get("dot3") or set(evidence.styles) - {"whole", "dot3"}:
@@ -64,11 +64,11 @@ def _by_length(series: pl.Series, evidence: StringEvidence, conventions: TableCo
     return conventions._replace(decimal=",", why="because numbers below a thousand have no point")
 
 
-def converted(frame: pl.DataFrame, forms: Mapping[str, StringFormat]) -> pl.DataFrame:
+def convert_columns(frame: pl.DataFrame, formats: Mapping[str, StringFormat]) -> pl.DataFrame:
     """Return the frame with these string columns converted by their formats."""
     import polars as pl
 
-    columns = [_by_form(frame[name], form) for name, form in forms.items() if frame[name].dtype == pl.String]
+    columns = [_convert_column(frame[name], form) for name, form in formats.items() if frame[name].dtype == pl.String]
     return frame.with_columns(columns) if columns else frame
 
 
@@ -78,7 +78,7 @@ def drop_missing_tokens(frame: pl.DataFrame, words: Sequence[str]) -> pl.DataFra
 
     if not words:
         return frame
-    numeric_tokens = [value for word in words if (value := _amount(word)) is not None]
+    numeric_tokens = [value for word in words if (value := _as_number(word)) is not None]
     texts = {word.strip() for word in words} | {plain(word) for word in words}
     columns = []
     for series in frame:
@@ -87,12 +87,12 @@ def drop_missing_tokens(frame: pl.DataFrame, words: Sequence[str]) -> pl.DataFra
                 text for text in series.drop_nulls().unique().to_list() if text.strip() in texts or plain(text) in texts
             ]
         else:
-            tokens = numeric_tokens if series.dtype.is_numeric() else _dates(series, words)
+            tokens = numeric_tokens if series.dtype.is_numeric() else _date_tokens(series, words)
         columns.append(series.set(series.is_in(tokens).fill_null(False), None) if tokens else series)
     return frame.with_columns(columns)
 
 
-def _dates(series: pl.Series, words: Sequence[str]) -> list[Any]:
+def _date_tokens(series: pl.Series, words: Sequence[str]) -> list[Any]:
     """Return the dates among the missing tokens, as values of a date column."""
     import polars as pl
 
@@ -121,14 +121,14 @@ def _as_column(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype != pl.String:
         return series
     if column.form is not None:
-        return _by_form(series, column.form, column.unit)
+        return _convert_column(series, column.form, column.unit)
     tokens = [
         text for text in series.drop_nulls().unique().to_list() if is_missing_token(text) and text not in column.levels
     ]
     return series.set(series.is_in(tokens).fill_null(False), None) if tokens else series
 
 
-def _by_form(series: pl.Series, form: StringFormat, unit: str | None = None) -> pl.Series:
+def _convert_column(series: pl.Series, form: StringFormat, unit: str | None = None) -> pl.Series:
     import polars as pl
 
     levels = series.drop_nulls().unique().sort().to_list()
@@ -158,7 +158,7 @@ def _evidence(series: pl.Series) -> StringEvidence:
     return StringEvidence.of(values.to_list(), counts.to_list())
 
 
-def _amount(word: str) -> float | None:
+def _as_number(word: str) -> float | None:
     try:
         return float(word)
     except ValueError:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from baytree import _warnings
 from baytree.data.files import blocks, delimiter
-from baytree.data.files.convert import converted, drop_missing_tokens, infer_decimal_marks
-from baytree.data.files.csv_parse import ColumnReader, infer, parse
+from baytree.data.files.convert import convert_columns, drop_missing_tokens, infer_decimal_marks
+from baytree.data.files.csv_parse import ColumnReader, infer_reader, parse
 from baytree.data.files.delimiter import DelimitedLayout
 from baytree.data.files.options import ReadOptions, TypeConflict
 from baytree.data.parsing.string_format import StringFormat
@@ -33,8 +33,8 @@ class DelimitedFile:
     """Delimited text file: its layout and the reader of each column."""
 
     layout: DelimitedLayout
-    readings: tuple[ColumnReader, ...]
-    forms: Mapping[str, StringFormat] = field(default_factory=dict)  # of columns whose marks are ambiguous in themselves
+    readers: tuple[ColumnReader, ...]
+    formats: Mapping[str, StringFormat] = field(default_factory=dict)  # of columns whose marks are ambiguous in themselves
     missing: tuple[str, ...] = ()  # further missing tokens
     notes: tuple[Note, ...] = ()
 
@@ -51,7 +51,7 @@ class DelimitedFile:
     @property
     def columns(self) -> tuple[str, ...]:
         """Column names, without an unnamed first column, which only numbers the rows."""
-        return tuple(reading.name for reading in self.readings if reading.name)
+        return tuple(reader.name for reader in self.readers if reader.name)
 
     @property
     def size(self) -> int | None:
@@ -65,7 +65,7 @@ class DelimitedFile:
         for block in delimiter.bodies(self.layout, blocks.BLOCK_BYTES):
             frame = parse(self, block, row)
             row += len(frame)
-            yield drop_missing_tokens(converted(frame.drop("", strict=False), self.forms), self.missing)
+            yield drop_missing_tokens(convert_columns(frame.drop("", strict=False), self.formats), self.missing)
             if progress:
                 progress(len(block))
 
@@ -86,7 +86,7 @@ def attempt(source: Any, work: Callable[[Any], Result]) -> Result:
 
 def is_settled(source: Any) -> bool:
     """Return whether the types cannot change: the file carries its own types, or all were requested by the user."""
-    return not isinstance(source, DelimitedFile) or all(reading.is_fixed for reading in source.readings)
+    return not isinstance(source, DelimitedFile) or all(reader.is_fixed for reader in source.readers)
 
 
 def read_as_text(source: Any, names: Iterable[str]) -> Any:
@@ -94,34 +94,34 @@ def read_as_text(source: Any, names: Iterable[str]) -> Any:
     if not isinstance(source, DelimitedFile):
         return source
     as_text = frozenset(names)
-    text = (replace(reading, kind="text", by_text=False, is_fixed=True, is_free=True) for reading in source.readings)
-    pairs = zip(source.readings, text, strict=True)
-    return replace(source, readings=tuple(new if old.name in as_text else old for old, new in pairs))
+    text = (replace(reader, kind="text", by_text=False, is_fixed=True, keeps_tokens=True) for reader in source.readers)
+    pairs = zip(source.readers, text, strict=True)
+    return replace(source, readers=tuple(new if old.name in as_text else old for old, new in pairs))
 
 
-def open_delimited(path: Path, name: str, asked: ReadOptions) -> DelimitedFile:
+def open_delimited(path: Path, name: str, options: ReadOptions) -> DelimitedFile:
     """Open the file: detect its layout and infer the types of its columns, unless requested, from the first rows."""
-    layout = delimiter.detect_layout(path, name, asked.encoding, asked.header, tuple(asked.keep))
-    texts = tuple(ColumnReader(column, "text", is_free=True) for column in layout.names)
-    source = DelimitedFile(layout, texts, missing=asked.missing, notes=layout.notes)
+    layout = delimiter.detect_layout(path, name, options.encoding, options.header, tuple(options.keep))
+    texts = tuple(ColumnReader(column, "text", keeps_tokens=True) for column in layout.names)
+    source = DelimitedFile(layout, texts, missing=options.missing, notes=layout.notes)
     sample = next(delimiter.bodies(layout, SAMPLE_BYTES), b"")
     if not sample:
-        return replace(source, readings=tuple(ColumnReader(column, "text") for column in layout.names))
+        return replace(source, readers=tuple(ColumnReader(column, "text") for column in layout.names))
     try:
         frame = parse(source, sample, 1)
     except TypeConflict as wider:  # bytes that are not UTF-8: read as Windows-1252
         source, frame = wider.source, parse(wider.source, sample, 1)
-    forms, notes = infer_decimal_marks(frame, layout.separator, asked)
-    readings = tuple(_reading(frame[column], asked, column in forms) for column in layout.names)
-    return replace(source, readings=readings, forms=forms, notes=(*source.notes, *notes))
+    formats, notes = infer_decimal_marks(frame, layout.separator, options)
+    readers = tuple(_infer_reader(frame[column], options, column in formats) for column in layout.names)
+    return replace(source, readers=readers, formats=formats, notes=(*source.notes, *notes))
 
 
-def _reading(sample: pl.Series, asked: ReadOptions, has_form: bool) -> ColumnReader:
-    if sample.name in asked.text:
+def _infer_reader(sample: pl.Series, options: ReadOptions, has_form: bool) -> ColumnReader:
+    if sample.name in options.text:
         return ColumnReader(sample.name, "text", is_fixed=True)
-    if has_form or sample.name in asked.words:
-        return ColumnReader(sample.name, "text", is_free=True)
-    found = infer(sample)
-    if sample.name in asked.numbers:
+    if has_form or sample.name in options.words:
+        return ColumnReader(sample.name, "text", keeps_tokens=True)
+    found = infer_reader(sample)
+    if sample.name in options.numbers:
         return replace(found, kind="number", is_fixed=True)
-    return replace(found, is_free=found.kind == "text")
+    return replace(found, keeps_tokens=found.kind == "text")

@@ -37,20 +37,20 @@ def parse(source: DelimitedFile, block: bytes, row: int) -> pl.DataFrame:
         if frame.to_series(0).null_count() and blocks.has_blank_line(block):
             return parse(source, blocks.without_blank_lines(block), row)
     except pl.exceptions.PolarsError as error:
-        raise _diagnosis(source, block, row, str(error)) from None
+        raise _diagnose(source, block, row, str(error)) from None
     if _has_short_row(source, block, frame):
-        raise _diagnosis(source, block, row, "the rows differ in length")
-    return frame.with_columns(_converted(source, block, frame, row))
+        raise _diagnose(source, block, row, "the rows differ in length")
+    return frame.with_columns(_convert_text_columns(source, block, frame, row))
 
 
-def _converted(source: DelimitedFile, block: bytes, frame: pl.DataFrame, row: int) -> list[pl.Series]:
+def _convert_text_columns(source: DelimitedFile, block: bytes, frame: pl.DataFrame, row: int) -> list[pl.Series]:
     """Return the columns that still need trimming or conversion."""
     trims = blocks.may_be_padded(block, source.separator.encode())
-    readings = [r for r in source.readings if r.by_text or (r.kind == "text" and (trims or not r.is_free))]
-    trimmed = [stripped(frame[reading.name]) if reading.is_free else trim(frame[reading.name]) for reading in readings]
-    converted = [convert(reading, values) for reading, values in zip(readings, trimmed, strict=True)]
+    readers = [r for r in source.readers if r.by_text or (r.kind == "text" and (trims or not r.keeps_tokens))]
+    trimmed = [strip_blanks(frame[reader.name]) if reader.keeps_tokens else trim(frame[reader.name]) for reader in readers]
+    converted = [convert(reader, values) for reader, values in zip(readers, trimmed, strict=True)]
     if any(new.null_count() > old.null_count() for new, old in zip(converted, trimmed, strict=True)):
-        raise _contradiction(source, _read(_as_text(source), block), row)
+        raise _type_conflict(source, _read(_as_text(source), block), row)
     return converted
 
 
@@ -58,7 +58,7 @@ def _has_short_row(source: DelimitedFile, block: bytes, frame: pl.DataFrame) -> 
     """Return whether a row lacks fields: the parser fills them with null, so its last field is missing."""
     if not frame.to_series(-1).null_count():
         return False
-    return blocks.separators(block, source.separator.encode()) != len(frame) * (len(source.readings) - 1)
+    return blocks.separators(block, source.separator.encode()) != len(frame) * (len(source.readers) - 1)
 
 
 def _read(source: DelimitedFile, block: bytes) -> pl.DataFrame:
@@ -67,7 +67,7 @@ def _read(source: DelimitedFile, block: bytes) -> pl.DataFrame:
     return pl.read_csv(
         block,
         has_header=False,
-        schema={reading.name: reading.parsed for reading in source.readings},
+        schema={reader.name: reader.parsed for reader in source.readers},
         separator=source.separator,
         null_values=[""],
         missing_columns="insert",  # short rows are found by counting separators
@@ -75,7 +75,7 @@ def _read(source: DelimitedFile, block: bytes) -> pl.DataFrame:
 
 
 def _as_text(source: DelimitedFile) -> DelimitedFile:
-    return replace(source, readings=tuple(ColumnReader(reading.name, "text") for reading in source.readings))
+    return replace(source, readers=tuple(ColumnReader(reader.name, "text") for reader in source.readers))
 
 
 def _check_text(source: DelimitedFile, block: bytes, row: int) -> None:
@@ -85,7 +85,7 @@ def _check_text(source: DelimitedFile, block: bytes, row: int) -> None:
         raise FileError(f"{source.name}, row {at:,}: a NUL byte; the file is damaged or is not text")
 
 
-def _diagnosis(source: DelimitedFile, block: bytes, row: int, reason: str) -> Exception:
+def _diagnose(source: DelimitedFile, block: bytes, row: int, reason: str) -> Exception:
     """Return the error that explains why a block could not be parsed."""
     import polars as pl
 
@@ -95,18 +95,18 @@ def _diagnosis(source: DelimitedFile, block: bytes, row: int, reason: str) -> Ex
         at, byte = row + block.count(b"\n", 0, error.start), block[error.start]
         if source.layout.text.encoding != "utf-8":
             return FileError(f"{source.name}, row {at:,}: byte 0x{byte:02x} is not UTF-8; {REMEDY}")
-        return TypeConflict(_in_fallback(source), [str(not_utf8())])
+        return TypeConflict(_with_fallback(source), [str(not_utf8())])
     if stray := blocks.find_stray_quote(text, source.separator):
-        return _stray(source, row + stray[0], stray[1])
-    if ragged := blocks.first_ragged(text, source.separator, len(source.readings)):
-        return _ragged(source, row + ragged[0], ragged[1])
+        return _stray_quote_error(source, row + stray[0], stray[1])
+    if ragged := blocks.first_ragged(text, source.separator, len(source.readers)):
+        return _ragged_error(source, row + ragged[0], ragged[1])
     try:
-        return _contradiction(source, _read(_as_text(source), block), row)
+        return _type_conflict(source, _read(_as_text(source), block), row)
     except pl.exceptions.PolarsError:
         return FileError(f"{source.name}, after row {row - 1:,}: {reason.splitlines()[0]}")
 
 
-def _in_fallback(source: DelimitedFile) -> DelimitedFile:
+def _with_fallback(source: DelimitedFile) -> DelimitedFile:
     """Return the source read as Windows-1252, for a late byte that is not UTF-8."""
     text = source.layout.text
     found = delimiter.detect_layout(text.path, text.name, encodings.FALLBACK)
@@ -114,42 +114,42 @@ def _in_fallback(source: DelimitedFile) -> DelimitedFile:
     return replace(source, layout=names, notes=(*source.notes, not_utf8()))
 
 
-def _stray(source: DelimitedFile, row: int, field: str) -> FileError:
+def _stray_quote_error(source: DelimitedFile, row: int, field: str) -> FileError:
     return FileError(
         f"{source.name}, row {row:,}: misplaced quote mark at {field!r}; "
         "enclose a field that contains quote marks in quote marks, and double the marks inside"
     )
 
 
-def _ragged(source: DelimitedFile, row: int, found: int) -> FileError:
+def _ragged_error(source: DelimitedFile, row: int, found: int) -> FileError:
     return FileError(
         f"{source.name}, row {row:,}: {found} {'field' if found == 1 else 'fields'}, but the header has "
-        f"{len(source.readings)}; a field that holds {source.separator!r}, a quote mark or a line end "
+        f"{len(source.readers)}; a field that holds {source.separator!r}, a quote mark or a line end "
         "must be enclosed in quote marks"
     )
 
 
-def _contradiction(source: DelimitedFile, text: pl.DataFrame, row: int) -> Exception:
+def _type_conflict(source: DelimitedFile, text: pl.DataFrame, row: int) -> Exception:
     """Return a TypeConflict with wider types for values that do not fit, or a FileError if the type was requested."""
-    sentences, readings = [], []
-    for reading in source.readings:
-        values = text[reading.name]
-        wider = reading if reading.kind == "text" else widened(reading, values)
-        wider = replace(wider, is_free=wider.kind == "text" and (reading.is_free or reading.kind != "text"))
-        if wider.kind != reading.kind:
-            at = first_misfit(reading, values)
-            place = f"{source.name}, row {row + at:,}: column {reading.name!r}"
-            if reading.is_fixed:
-                return FileError(f"{place} must be a {reading.kind}, but holds {values[at]!r}")
+    sentences, readers = [], []
+    for reader in source.readers:
+        values = text[reader.name]
+        wider = reader if reader.kind == "text" else widen(reader, values)
+        wider = replace(wider, keeps_tokens=wider.kind == "text" and (reader.keeps_tokens or reader.kind != "text"))
+        if wider.kind != reader.kind:
+            at = first_misfit(reader, values)
+            place = f"{source.name}, row {row + at:,}: column {reader.name!r}"
+            if reader.is_fixed:
+                return FileError(f"{place} must be a {reader.kind}, but holds {values[at]!r}")
             if wider.kind == "text":
-                looked = f"looked like a {reading.kind}, but holds {values[at]!r}"
+                looked = f"looked like a {reader.kind}, but holds {values[at]!r}"
                 sentences.append(f"{place} {looked}; it is read as text")
-        readings.append(wider)
-    if tuple(readings) == source.readings:  # the parser is stricter than the conversion: parse as text and convert
-        readings = [replace(reading, by_text=reading.kind != "text") for reading in source.readings]
-    if tuple(readings) == source.readings:
+        readers.append(wider)
+    if tuple(readers) == source.readers:  # the parser is stricter than the conversion: parse as text and convert
+        readers = [replace(reader, by_text=reader.kind != "text") for reader in source.readers]
+    if tuple(readers) == source.readers:
         return FileError(f"{source.name}, after row {row - 1:,}: the rows cannot be read")
-    return TypeConflict(replace(source, readings=tuple(readings)), sentences)
+    return TypeConflict(replace(source, readers=tuple(readers)), sentences)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class ColumnReader:
     kind: str = "whole number"  # or number, date, date and time, text
     by_text: bool = False  # parsed as text, then trimmed and converted
     is_fixed: bool = False  # requested by the user, so never widened
-    is_free: bool = False  # text that keeps missing tokens: their meaning is decided from the whole column
+    keeps_tokens: bool = False  # text that keeps missing tokens: their meaning is decided from the whole column
 
     @property
     def parsed(self) -> pl.DataType | type[pl.DataType]:
@@ -171,7 +171,7 @@ class ColumnReader:
         return pl.String if self.by_text else direct.get(self.kind, pl.String)
 
 
-def infer(values: pl.Series) -> ColumnReader:
+def infer_reader(values: pl.Series) -> ColumnReader:
     """Return the reader with the narrowest type that holds a sample of strings; text for codes."""
     trimmed = trim(values)
     is_padded = not values.equals(trimmed, null_equal=True)
@@ -179,19 +179,19 @@ def infer(values: pl.Series) -> ColumnReader:
     return ColumnReader(values.name, kind, by_text=kind != "text" and (is_padded or kind.startswith("date")))
 
 
-def widened(reading: ColumnReader, values: pl.Series) -> ColumnReader:
+def widen(reader: ColumnReader, values: pl.Series) -> ColumnReader:
     """Return the reader widened to hold these strings; unchanged if it already does."""
-    found = infer(values)
+    found = infer_reader(values)
     if trim(values).null_count() == len(values):
-        return reading
-    kind = _join(reading.kind, found.kind)
-    return replace(reading, kind=kind, by_text=kind != "text" and (reading.by_text or found.by_text))
+        return reader
+    kind = _join(reader.kind, found.kind)
+    return replace(reader, kind=kind, by_text=kind != "text" and (reader.by_text or found.by_text))
 
 
-def first_misfit(reading: ColumnReader, values: pl.Series) -> int:
+def first_misfit(reader: ColumnReader, values: pl.Series) -> int:
     """Return the index of the first value that the reader cannot hold; 0 if it holds all."""
     trimmed = trim(values)
-    failed = trimmed.is_not_null() & convert(reading, trimmed).is_null()
+    failed = trimmed.is_not_null() & convert(reader, trimmed).is_null()
     return failed.arg_max() or 0
 
 
@@ -201,7 +201,7 @@ def trim(values: pl.Series) -> pl.Series:
     return trimmed.set(trimmed.is_in(NULL_TOKENS).fill_null(False), None)
 
 
-def stripped(values: pl.Series) -> pl.Series:
+def strip_blanks(values: pl.Series) -> pl.Series:
     """Strip blanks around the values and make empty strings null."""
     if not _core.has_margins(string_views(values)):  # the usual case; rebuilding all strings takes ten times as long
         return values
@@ -209,11 +209,11 @@ def stripped(values: pl.Series) -> pl.Series:
     return bare.set((bare == "").fill_null(False), None)
 
 
-def convert(reading: ColumnReader, trimmed: pl.Series) -> pl.Series:
+def convert(reader: ColumnReader, trimmed: pl.Series) -> pl.Series:
     """Convert strings to the type of the reader; null where that fails."""
     import polars as pl
 
-    match reading.kind:
+    match reader.kind:
         case "whole number":
             return trimmed.cast(pl.Int64, strict=False)
         case "number":

@@ -22,7 +22,7 @@ from baytree.data.files.encodings import TextFile
 from baytree.data.files.options import FileError
 from baytree.data.schema.notes import Note
 
-MARKS = ",;\t|"
+_SEPARATORS = ",;\t|"
 
 _COMMENT = re.compile(r"\s*(?:#|//|%|!|--|sep=).*")
 
@@ -33,17 +33,17 @@ def separator_of(head: str, path: Path) -> tuple[str, bool]:
         return "\t", False
     lines = [line for line in head.splitlines() if line.strip() and not _COMMENT.fullmatch(line)][:200]
     declared = re.match(r"sep=(.)", head.lstrip("\ufeff"))
-    if declared and declared[1] in MARKS:
+    if declared and declared[1] in _SEPARATORS:
         return declared[1], False
-    best = max(MARKS, key=lambda mark: _evenness(lines, mark))
-    if _evenness(lines, best)[0] == 0 and _is_cut_by_blanks(lines):
+    best = max(_SEPARATORS, key=lambda separator: _evenness(lines, separator))
+    if _evenness(lines, best)[0] == 0 and _is_separated_by_blanks(lines):
         return "\t", True
     return best, False
 
 
-def _evenness(lines: Sequence[str], mark: str) -> tuple[float, int]:
+def _evenness(lines: Sequence[str], separator: str) -> tuple[float, int]:
     """Return the proportion of rows with the modal number of fields (at least two), and that number."""
-    rows = [row for row in _until_error(csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=mark)) if row]
+    rows = [row for row in _until_error(csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=separator)) if row]
     width = header_detection.modal_width(rows)
     if width < 2:
         wide = max(map(len, rows), default=1)
@@ -51,7 +51,7 @@ def _evenness(lines: Sequence[str], mark: str) -> tuple[float, int]:
     return sum(len(row) == width for row in rows) / len(rows), width
 
 
-def _is_cut_by_blanks(lines: Sequence[str]) -> bool:
+def _is_separated_by_blanks(lines: Sequence[str]) -> bool:
     rows = [line.split() for line in lines]
     width = header_detection.modal_width(rows[1:])
     even = len(rows) > 2 and sum(len(row) == width for row in rows[1:]) >= 0.95 * len(rows[1:])
@@ -59,7 +59,7 @@ def _is_cut_by_blanks(lines: Sequence[str]) -> bool:
     return width > 1 and even and len(rows[0]) in (width, width - 1) and has_numbers
 
 
-def records(head: str, mark: str) -> tuple[list[list[str]], list[tuple[int, int]]]:
+def records(head: str, separator: str) -> tuple[list[list[str]], list[tuple[int, int]]]:
     """Return the records of a text and their spans, without comment lines at the top and empty rows."""
     at = 1 if head.startswith("\ufeff") else 0
     lines = _lines(head[at:])
@@ -68,7 +68,7 @@ def records(head: str, mark: str) -> tuple[list[list[str]], list[tuple[int, int]
     ends = [at]
     for line in lines[skipped:]:
         ends.append(ends[-1] + len(line))
-    rows, spans, reader, begins = [], [], csv.reader(lines[skipped:], delimiter=mark), 0
+    rows, spans, reader, begins = [], [], csv.reader(lines[skipped:], delimiter=separator), 0
     for row in _until_error(reader):
         if any(cell.strip() for cell in row):
             rows.append(row)
@@ -90,12 +90,12 @@ def _until_error(reader: Iterator[list[str]]) -> Iterator[list[str]]:
             return
 
 
-def records_of_tail(tail: str, mark: str) -> tuple[list[list[str]], list[int]]:
+def records_of_tail(tail: str, separator: str) -> tuple[list[list[str]], list[int]]:
     lines = _lines(tail)
     ends = [0]
     for line in lines:
         ends.append(ends[-1] + len(line))
-    rows, starts, reader, begins = [], [], csv.reader(lines, delimiter=mark), 0
+    rows, starts, reader, begins = [], [], csv.reader(lines, delimiter=separator), 0
     for row in _until_error(reader):
         rows.append(row)
         starts.append(ends[begins])
@@ -121,10 +121,10 @@ class DelimitedLayout:
 
 
 def detect_layout(
-    path: Path, name: str, encoding: str | None = None, header: int | None = None, kept: Sequence[str] = ()
+    path: Path, name: str, encoding: str | None = None, header: int | None = None, keep: Sequence[str] = ()
 ) -> DelimitedLayout:
     """Return the layout of a file; `encoding` and `header` (its row from 1, 0 for none) override detection."""
-    text, notes = encodings.looked_at(path, name, encoding)
+    text, notes = encodings.detect_text(path, name, encoding)
     head = encodings.head_of(text)
     separator, by_blanks = separator_of(head, path)
     if by_blanks:
@@ -137,7 +137,7 @@ def detect_layout(
     sheet_layout = header_detection.detect_sheet_layout(rows, header)
     cells = rows[sheet_layout.header] if sheet_layout.header is not None else rows[0]
     cells = ["", *cells] if sheet_layout.has_row_names else cells
-    names, name_notes = header_detection.names(cells, sheet_layout.width, sheet_layout.header is not None, kept)
+    names, name_notes = header_detection.names(cells, sheet_layout.width, sheet_layout.header is not None, keep)
     above = head[: spans[sheet_layout.first][0] if sheet_layout.header is None else spans[sheet_layout.first - 1][1]]
     start = len(above.encode())
     footer, footer_notes = _footer(text, separator, start, len(names))
@@ -170,8 +170,8 @@ def bodies(layout: DelimitedLayout, size: int) -> Iterator[bytes]:
 def _blocks(layout: DelimitedLayout, size: int) -> Iterator[bytes]:
     text = layout.text
     try:
-        with encodings.opened(text) as stream:
-            for block in blocks.blocks(encodings.from_byte(stream, layout.start), text.name, size, lines=layout.n_lines):
+        with encodings.open_utf8(text) as stream:
+            for block in blocks.blocks(encodings.skip_bytes(stream, layout.start), text.name, size, lines=layout.n_lines):
                 rows = _without_header(block, layout.header)
                 if not rows.isspace():
                     yield rows
@@ -198,12 +198,12 @@ def _escape_notes(head: str) -> list[Note]:
     return [Note("", "quote marks inside fields are escaped by a backslash and read as quote marks")]
 
 
-def _footer(text: TextFile, mark: str, start: int, width: int) -> tuple[int, list[Note]]:
+def _footer(text: TextFile, separator: str, start: int, width: int) -> tuple[int, list[Note]]:
     """Return the number of bytes at the end that are not rows, and notes; 0 for large files that are not plain UTF-8."""
     tail = _tail(text, start)
     if tail is None:
         return 0, []
-    rows, starts = records_of_tail(tail, mark)
+    rows, starts = records_of_tail(tail, separator)
     n, notes = header_detection.footers(rows, width)
     return (len(tail[starts[-n] :].encode()), notes) if n else (0, [])
 
@@ -211,7 +211,7 @@ def _footer(text: TextFile, mark: str, start: int, width: int) -> tuple[int, lis
 def _tail(text: TextFile, start: int) -> str | None:
     size = text.path.stat().st_size
     is_plain = text.encoding == "utf-8" and text.path.suffix != ".gz" and not text.has_bare_cr and not text.by_blanks
-    with encodings.opened(text) as stream:
+    with encodings.open_utf8(text) as stream:
         if size > 8 * _TAIL_BYTES:
             if not is_plain and size > blocks.BLOCK_BYTES:
                 return None
@@ -219,7 +219,7 @@ def _tail(text: TextFile, start: int) -> str | None:
                 stream.seek(size - _TAIL_BYTES)
                 piece = stream.read(_TAIL_BYTES)
                 return piece[piece.find(b"\n") + 1 :].decode("utf-8", "replace")
-        rows = _last_lines(encodings.from_byte(stream, start))
+        rows = _last_lines(encodings.skip_bytes(stream, start))
     return rows.decode("utf-8", "replace") if rows is not None and b"\xff" not in rows else None
 
 

@@ -41,7 +41,7 @@ def detect(head: bytes, is_whole: bool) -> str:
     return "utf-8" if _is_utf8(head, is_whole) else FALLBACK
 
 
-def known(encoding: str) -> str:
+def canonical_name(encoding: str) -> str:
     """Return Python's canonical name of an encoding; raise a FileError if it is unknown."""
     try:
         return codecs.lookup(encoding).name
@@ -72,9 +72,9 @@ class Utf8Stream(io.RawIOBase):
                 if len(self._rest) > MAX_RECORD_BYTES:
                     raise too_long(self._name, "after the first lines")
             if text or not piece:
-                return self._written(text).encode("utf-8")
+                return self._normalize(text).encode("utf-8")
 
-    def _written(self, text: str) -> str:
+    def _normalize(self, text: str) -> str:
         text = text.replace("\r", "\n") if self._has_bare_cr else text
         return re.sub(r"[ \t]+", "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)) if self._by_blanks else text
 
@@ -114,7 +114,7 @@ class TextFile:
     by_blanks: bool = False
 
 
-def from_byte(stream: BinaryIO, start: int) -> BinaryIO:
+def skip_bytes(stream: BinaryIO, start: int) -> BinaryIO:
     """Skip `start` bytes of the stream; a re-encoded piece may be longer than requested, so the excess is pushed back."""
     while start > 0 and (piece := stream.read(start)):
         start -= len(piece)
@@ -135,7 +135,7 @@ class _PushbackStream:
         return piece or self._stream.read(size)
 
 
-def opened(text: TextFile) -> BinaryIO:
+def open_utf8(text: TextFile) -> BinaryIO:
     """Open the file as a binary stream of UTF-8, decompressed if it ends in `.gz`."""
     is_packed = text.path.suffix == ".gz"
     stream = cast(BinaryIO, gzip.open(text.path) if is_packed else open(text.path, "rb", buffering=0))  # noqa: SIM115
@@ -144,16 +144,16 @@ def opened(text: TextFile) -> BinaryIO:
     return cast(BinaryIO, Utf8Stream(stream, text.encoding, text.has_bare_cr, text.by_blanks, text.name))
 
 
-def looked_at(path: Path, name: str, encoding: str | None) -> tuple[TextFile, list[Note]]:
+def detect_text(path: Path, name: str, encoding: str | None) -> tuple[TextFile, list[Note]]:
     """Detect the encoding and line ends of a text file from its head; return it with notes."""
     try:
-        with opened(TextFile(path, name)) as stream:
+        with open_utf8(TextFile(path, name)) as stream:
             first = stream.read(_HEAD_BYTES)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{name}: the compressed file is damaged or cut short ({error})") from None
     if not first.strip():
         raise FileError(f"{name}: the file is empty")
-    file_encoding = known(encoding) if encoding else detect(first, len(first) < _HEAD_BYTES)
+    file_encoding = canonical_name(encoding) if encoding else detect(first, len(first) < _HEAD_BYTES)
     notes = []
     if file_encoding == FALLBACK and not encoding:
         notes.append(not_utf8())
@@ -170,7 +170,7 @@ def not_utf8() -> Note:
 
 def head_of(text: TextFile) -> str:
     """Return the head of the text in whole lines: at least `_HEAD_BYTES` bytes and `_MIN_HEAD_LINES` lines, if available."""
-    with opened(text) as stream:
+    with open_utf8(text) as stream:
         head, is_whole = b"", False
         while not is_whole and (
             len(head) < _HEAD_BYTES or (head.count(b"\n") < _MIN_HEAD_LINES and len(head) < MAX_RECORD_BYTES)

@@ -50,14 +50,14 @@ class SheetLayout(NamedTuple):
     notes: tuple[Note, ...] = ()
 
 
-def detect_sheet_layout(rows: Sequence[Cells], asked: int | None = None) -> SheetLayout:
-    """Return the layout of a sheet; `asked` is the header row from 1, 0 for none, None to detect it."""
+def detect_sheet_layout(rows: Sequence[Cells], header_row: int | None = None) -> SheetLayout:
+    """Return the layout of a sheet; `header_row` counts from 1: 0 for none, None to detect it."""
     width = modal_width(rows)
-    top = _top(rows, width) if asked is None else max(asked - 1, 0)
-    notes = [_above(rows[:top])] if top and asked is None else []
+    top = _find_top(rows, width) if header_row is None else max(header_row - 1, 0)
+    notes = [_lines_above_note(rows[:top])] if top and header_row is None else []
     body = rows[top + 1 :]
     has_row_names = len(rows[top]) == width - 1 and width > 2 and sum(len(row) == width for row in body) > len(body) / 2
-    has_header = asked != 0 if asked is not None else is_header(rows[top], body)
+    has_header = header_row != 0 if header_row is not None else is_header(rows[top], body)
     if not has_header:
         sample = ", ".join(repr(cell) for cell in rows[top][:3])
         message = f"the first row ({sample} …) is not a header: the columns are called column_1, column_2 and so on"
@@ -80,10 +80,10 @@ def footers(rows: Sequence[Cells], width: int) -> tuple[int, list[Note]]:
         if not any(cell.strip() for cell in row):
             n += 1
         elif _is_remark(row, rows[: -1 - n], width):
-            notes.append(Note("", f"a remark below the table is left out: {_first(row)[:60]!r}"))
+            notes.append(Note("", f"a remark below the table is left out: {_first_text(row)[:60]!r}"))
             n += 1
         elif _is_total(row, rows[: -1 - n], numeric):
-            notes.append(Note("", f"a row of totals at the end is left out: {_first(row)[:60]!r}", is_doubtful=True))
+            notes.append(Note("", f"a row of totals at the end is left out: {_first_text(row)[:60]!r}", is_doubtful=True))
             n += 1
         else:
             break
@@ -121,13 +121,13 @@ def are_units(row: Cells, body: Sequence[Cells]) -> bool:
     return bool(words) and not amounts and not repeated and 2 * len(words) >= len(numeric) and all(len(c) < 20 for c in row)
 
 
-def names(cells: Cells, width: int, is_header: bool, kept: Sequence[str] = ()) -> tuple[list[str], list[Note]]:
+def names(cells: Cells, width: int, is_header: bool, keep: Sequence[str] = ()) -> tuple[list[str], list[Note]]:
     """Return unique column names and notes; the first name is empty if the column only numbers the rows."""
     if not is_header:
         return [f"column_{k}" for k in range(1, width + 1)], []
     found, notes = [cell.strip() for cell in cells], []
     start = 0
-    if not found[0] and len(found) > 1 and "column_1" not in kept:
+    if not found[0] and len(found) > 1 and "column_1" not in keep:
         message = left_out("it has no name and is assumed to hold row numbers")
         notes.append(Note("column_1", message, 0, "keep", is_doubtful=True))
         start = 1
@@ -154,7 +154,7 @@ def is_amount(text: str) -> bool:
     return len(bare) < 48 and (numeral(bare) is not None or dates.match_date(bare) is not None)
 
 
-def _top(rows: Sequence[Cells], width: int) -> int:
+def _find_top(rows: Sequence[Cells], width: int) -> int:
     """Return the first row that can be a header: as wide as the table and not nearly empty."""
     for k, row in enumerate(rows[:-1]):
         filled = sum(bool(cell.strip()) for cell in row)
@@ -180,7 +180,7 @@ def _is_ruler(row: Cells) -> bool:
     return bool(filled) and all(map(_RULER.fullmatch, filled))
 
 
-def _above(rows: Sequence[Cells]) -> Note:
+def _lines_above_note(rows: Sequence[Cells]) -> Note:
     lines = "1 line above the header is" if len(rows) == 1 else f"{len(rows)} lines above the header are"
     text = " ".join(cell for row in rows for cell in row if cell.strip())[:60]
     return Note("", f"{lines} left out: {text!r}", 0, "header", "1")
@@ -218,7 +218,7 @@ def _is_total(row: Cells, above: Sequence[Cells], numeric: Sequence[bool]) -> bo
     return not is_named_so_above and (len(words) == 1 or numeric[j])
 
 
-def _first(row: Cells) -> str:
+def _first_text(row: Cells) -> str:
     return next((cell for cell in row if cell.strip()), "")
 
 

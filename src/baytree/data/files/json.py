@@ -32,7 +32,7 @@ class JsonLinesFile:
     schema: pl.Schema
     missing: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
-    asked: ReadOptions = DEFAULT_OPTIONS
+    options: ReadOptions = DEFAULT_OPTIONS
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -49,13 +49,13 @@ class JsonLinesFile:
         import polars as pl
 
         for block in _lines(self.path, self.name):
-            frame = _flat(self.name, pl.read_ndjson(block, schema=self.schema), self.asked)
+            frame = _flat(self.name, pl.read_ndjson(block, schema=self.schema), self.options)
             yield drop_missing_tokens(frame, self.missing)
             if progress:
                 progress(len(block))
 
 
-def open_lines(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> JsonLinesFile:
+def open_lines(path: Path, name: str, options: ReadOptions = DEFAULT_OPTIONS) -> JsonLinesFile:
     """Open a JSON Lines file; reads all of it, since any object may introduce a new key."""
     import polars as pl
 
@@ -69,14 +69,14 @@ def open_lines(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> J
         empty = [pl.DataFrame(schema=schema), pl.DataFrame(schema=found)]
         schema = pl.concat(empty, how="diagonal_relaxed").schema
         row += block.count(b"\n")
-    _flat(name, pl.DataFrame(schema=schema), asked)
+    _flat(name, pl.DataFrame(schema=schema), options)
     if not schema:
         raise FileError(f"{name}: the file is empty")
     known = {column: pl.Float64 if dtype == pl.Null else dtype for column, dtype in schema.items()}
-    return JsonLinesFile(path, name, pl.Schema(known), asked.missing, asked=asked)
+    return JsonLinesFile(path, name, pl.Schema(known), options.missing, options=options)
 
 
-def open_json(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> FrameSource | JsonLinesFile:
+def open_json(path: Path, name: str, options: ReadOptions = DEFAULT_OPTIONS) -> FrameSource | JsonLinesFile:
     """Open a JSON file: a list of objects, an object of columns, an object that contains one of them, or JSON Lines."""
     import msgspec
 
@@ -87,12 +87,12 @@ def open_json(path: Path, name: str, asked: ReadOptions = DEFAULT_OPTIONS) -> Fr
         content = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if text.lstrip()[:1] == b"{" and b"\n" in text.strip():
-            return open_lines(path, name, asked)
+            return open_lines(path, name, options)
         raise FileError(f"{name}: this is not JSON ({error})") from None
-    return FrameSource(name, _from_json(content, name, asked), missing=asked.missing)
+    return FrameSource(name, _from_json(content, name, options), missing=options.missing)
 
 
-def _from_json(content: Any, name: str, asked: ReadOptions) -> pl.DataFrame:
+def _from_json(content: Any, name: str, options: ReadOptions) -> pl.DataFrame:
     import polars as pl
 
     content = _as_rows(content)
@@ -104,11 +104,11 @@ def _from_json(content: Any, name: str, asked: ReadOptions) -> pl.DataFrame:
             lengths = {len(value) for value in content.values()}
             if len(lengths) > 1:
                 raise FileError(f"{name}: its columns differ in length")
-            return _flat(name, pl.DataFrame(content, strict=False), asked)
+            return _flat(name, pl.DataFrame(content, strict=False), options)
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise FileError(f'{name}: a table is a list of objects, [{{"column": value, ...}}, ...]')
     keys = list(dict.fromkeys(key for row in content for key in row))
-    return _flat(name, pl.DataFrame({key: _cells(key, content) for key in keys}, strict=False), asked)
+    return _flat(name, pl.DataFrame({key: _cells(key, content) for key in keys}, strict=False), options)
 
 
 def _as_rows(content: Any) -> Any:
@@ -149,7 +149,7 @@ def _names(schema: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{column}.{field.name}" for field in fields) if fields else (column,)
 
 
-def _flat(name: str, frame: pl.DataFrame, asked: ReadOptions) -> pl.DataFrame:
+def _flat(name: str, frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
     import polars as pl
 
     for series in frame:
@@ -157,7 +157,7 @@ def _flat(name: str, frame: pl.DataFrame, asked: ReadOptions) -> pl.DataFrame:
             fields = series.struct.unnest()
             named = [column.alias(f"{series.name}.{column.name}") for column in fields]
             frame = frame.select(new for old in frame for new in (named if old.name == series.name else [old]))
-    unread = nested_columns(name, frame.schema, asked)
+    unread = nested_columns(name, frame.schema, options)
     return as_text(frame.with_columns(pl.lit(None, pl.Float64).alias(column) for column in unread))
 
 

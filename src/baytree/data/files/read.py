@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from baytree import _warnings
-from baytree.data.files import open_table, opened_with, read_all
+from baytree.data.files import open_table, open_table_with, read_all
 from baytree.data.files.convert import infer_and_convert
 from baytree.data.files.header import may_be_values
 from baytree.data.files.options import ReadOptions
@@ -68,8 +68,8 @@ def read(
     {'size': 1.5, 'price': 1234.5, 'day': datetime.date(2024, 2, 13)}
     """
     words, text = _words(missing), frozenset(text)
-    options = (text, frozenset(numbers), frozenset(), decimal or "", words, sheet, encoding, header)
-    source = open_table(path, ReadOptions(*options)) if target is None else opened_with(path, ReadOptions(*options), target)
+    options = ReadOptions(text, frozenset(numbers), frozenset(), decimal or "", words, sheet, encoding, header)
+    source = open_table(path, options) if target is None else open_table_with(path, options, target)
     frame, notes = infer_and_convert(read_all(source), decimal or "", text)
     for note in (*source.notes, *notes):
         _warnings.warn(str(note))
