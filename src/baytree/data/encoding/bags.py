@@ -88,11 +88,11 @@ def _is_ascending(mapping: np.ndarray) -> bool:
     return bool((codes[1:] > codes[:-1]).all())
 
 
-def _select_entries(tokens: Tokens, kept: np.ndarray) -> Tokens:
-    if kept.all():
+def _select_entries(tokens: Tokens, mask: np.ndarray) -> Tokens:
+    if mask.all():
         return tokens
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])[tokens.start]
-    return Tokens(start, tokens.code[kept], tokens.count[kept], tokens.missing)
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask, dtype=np.int64)])[tokens.start]
+    return Tokens(start, tokens.code[mask], tokens.count[mask], tokens.missing)
 
 
 def _merge_duplicates(tokens: Tokens) -> Tokens:

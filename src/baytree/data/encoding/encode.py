@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from baytree.data.encoding.encode_column import documents, encoded
+from baytree.data.encoding.encode_column import documents, encode_column
 from baytree.data.encoding.table import DenseColumns, SparseColumns, Tokens, Values, holds_infinite, refuse_infinite
 from baytree.data.frames import read_column
 from baytree.data.frames.arrays import number_columns
@@ -42,7 +42,7 @@ def encode(
         frame_columns = aligned(frame, schema)
         buffers, columns = _code_buffers(frame_columns, schema), frame_columns.columns
         values = map_columns(
-            schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, buffers)
+            schema.columns, frame.n_rows, lambda column: encode_column(columns[column.name], column, unseen, buffers)
         )
     if not accepts_infinite:
         _refuse_infinite(schema, values, frame.n_rows)
@@ -64,7 +64,7 @@ def fit_encode(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) 
     matched = aligned(frame, schema)
     buffers = _code_buffers(matched, schema)
     pairs = map_columns(
-        schema.columns, frame.n_rows, lambda column: _fit_encoded(matched.columns[column.name], column, buffers)
+        schema.columns, frame.n_rows, lambda column: _fit_encode_column(matched.columns[column.name], column, buffers)
     )
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
@@ -78,7 +78,7 @@ def encode_partition(frame: RawFrame, schema: Schema, accepts_infinite: bool = F
     matched = aligned(frame, schema)
     buffers = _code_buffers(matched, schema)
     values = map_columns(
-        schema.columns, frame.n_rows, lambda column: _encoded_strict(matched.columns[column.name], column, buffers)
+        schema.columns, frame.n_rows, lambda column: _encode_column(matched.columns[column.name], column, buffers)
     )
     if not accepts_infinite:
         _refuse_infinite(schema, values, frame.n_rows)
@@ -198,15 +198,15 @@ def _code_buffers(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
     return dict(zip(names, np.empty((len(names), frame.n_rows), np.int32), strict=True))
 
 
-def _fit_encoded(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
+def _fit_encode_column(raw: Raw, column: Column, buffers: dict[str, np.ndarray]) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
-        return column, _encoded_strict(raw, column, room)
+        return column, _encode_column(raw, column, buffers)
     vocabulary, tokens = _count_tokens(raw, column)
     return msgspec.structs.replace(column, levels=vocabulary), tokens
 
 
-def _encoded_strict(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> Values:
-    return encoded(raw, column, "error" if column.kind in (Kind.ORDINAL, Kind.NOMINAL) else "missing", room)
+def _encode_column(raw: Raw, column: Column, buffers: dict[str, np.ndarray]) -> Values:
+    return encode_column(raw, column, "error" if column.kind in (Kind.ORDINAL, Kind.NOMINAL) else "missing", buffers)
 
 
 def _vocabulary(raw: Raw, column: Column) -> tuple[str, ...]:

@@ -20,15 +20,15 @@ from baytree.data.parsing.string_format import StringFormat, numbers, unparsed
 from baytree.data.schema.column import Column, Kind, Text
 
 
-def encoded(raw: Raw, column: Column, unseen: str, room: dict[str, np.ndarray]) -> Values:
-    """Return the values of a raw column: float64 [n_rows], int32 [n_rows] (written to `room`), or `Tokens`."""
+def encode_column(raw: Raw, column: Column, unseen: str, buffers: dict[str, np.ndarray]) -> Values:
+    """Return the values of a raw column: float64 [n_rows], int32 [n_rows] (written to `buffers`), or `Tokens`."""
     if column.kind is Kind.NUMERIC:
         return _numbers(raw, column, unseen)
     if column.kind is Kind.TEXT:
         from baytree.data.encoding import bag_of_words as text  # imported here: few tables have text
 
         return text.encode(documents(raw, column), column.text or Text(), column.levels)
-    return _codes(raw, column, unseen, room[column.name])
+    return _codes(raw, column, unseen, buffers[column.name])
 
 
 def _numbers(raw: Raw, column: Column, unseen: str) -> np.ndarray:

@@ -55,7 +55,7 @@ class NumberMatrix:
         """Compute the missing codes of these columns in one read of the array."""
         columns = [column for column in columns if column not in self._codes]
         array = self.array if len(columns) == self.array.shape[1] else self.array[:, columns]
-        codes, levels = place(array)
+        codes, levels = tabulate(array)
         for column, own, found in zip(columns, codes, levels, strict=True):
             known = Codes(own, tuple(found.tolist())) if len(found) else distinct_numbers(self.array[:, column])
             self._codes[column] = known
@@ -230,7 +230,7 @@ def booleans(codes: np.ndarray) -> Codes:
 def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes and distinct items of an array of fixed-width items; the order depends only on the rows."""
     if values.dtype.kind in "iu" and len(values) > _MAX_HASHED_ROWS:
-        (codes,), (levels,) = place(values[:, None])
+        (codes,), (levels,) = tabulate(values[:, None])
         if len(levels):
             return codes, levels.astype(values.dtype)
     items = np.ascontiguousarray(values)
@@ -239,7 +239,7 @@ def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return codes, items[first]
 
 
-def place(numbers: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+def tabulate(numbers: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return codes [n_columns, n_rows] (−1 for NaN) and the ascending distinct numbers of each column.
 
     Only for columns of whole numbers in a narrow range; the levels of other columns are empty.

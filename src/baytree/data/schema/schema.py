@@ -219,20 +219,20 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _SHOWN_NAME else f"{name[: _SHOWN_NAME - 1]}…"
 
 
-def _levels_text(column: Column, room: int) -> str:
+def _levels_text(column: Column, width: int) -> str:
     if column.kind is Kind.TEXT:
         return f"{len(column.levels)} words" if column.levels else "words"
     if column.kind is Kind.NUMERIC:
         return "time of day" if column.unit == "clock" else f"date ({column.unit})" if column.unit else ""
-    return _listed(column.levels, room, " < " if column.kind is Kind.ORDINAL else ", ")
+    return _listed(column.levels, width, " < " if column.kind is Kind.ORDINAL else ", ")
 
 
-def _listed(levels: Sequence[Any], room: int, separator: str = ", ") -> str:
-    """Return as many levels as fit into `room` characters, and the number of all if some are omitted."""
+def _listed(levels: Sequence[Any], width: int, separator: str = ", ") -> str:
+    """Return as many levels as fit into `width` characters, and the number of all if some are omitted."""
     names = [str(level) for level in levels]
     text = separator.join(names)
-    if len(text) <= room:
+    if len(text) <= width:
         return text
     rest = f"… ({len(names):,} levels)"
-    n_shown = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= room or k == 0)
+    n_shown = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= width or k == 0)
     return separator.join([*names[:n_shown], rest])
