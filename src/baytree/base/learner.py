@@ -21,7 +21,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions
 from baytree.engine.worker_results import TableList, concatenate_tables
 from baytree.statistics.exact_sum import is_of_rows
-from baytree.statistics.profile import MOST_COLUMNS, Profile, sample_rows, sampling_step
+from baytree.statistics.profile import MAX_PROFILED_COLUMNS, Profile, sample_rows, sampling_step
 
 
 class FitResult(msgspec.Struct, frozen=True):
@@ -119,7 +119,7 @@ def observe_profile(rows: Partitions) -> Profile | None:
 
 def submit_profile(rows: Partitions) -> Callable[[], Profile | None]:
     """Submit `observe_profile`; returns a function for its result. Submitted before training, it shares its pass."""
-    if len(rows.schema) > MOST_COLUMNS:
+    if len(rows.schema) > MAX_PROFILED_COLUMNS:
         return lambda: None
     step = sampling_step(rows.schema, rows.n_rows)
     if step == 1:
@@ -138,7 +138,7 @@ def joined_profiles(
 
 def _without(mine: ObservedStatistic, gone: ObservedStatistic, left: Schema) -> Profile | None:
     """Profile without these rows; None if either profile is a sample, since nobody knows which rows it contains."""
-    if mine.profile is None or gone.profile is None or not (mine.profile.is_of_all and gone.profile.is_of_all):
+    if mine.profile is None or gone.profile is None or not (mine.profile.is_complete and gone.profile.is_complete):
         return None
     return (mine.profile - gone.profile.to_schema(gone.schema, mine.schema)).to_schema(mine.schema, left)
 

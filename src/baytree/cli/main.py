@@ -12,12 +12,12 @@ from baytree._warnings import did_you_mean
 from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
 from baytree.cli.options import MODEL, OUTPUT, TABLE, TARGET, asked, declared, kind_options, names, read_options
-from baytree.display.terminal import aligned, escaped
+from baytree.display.terminal import TERMINAL_WIDTH, aligned, escaped
 from baytree.model_selection import model_registry
 from baytree.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": TERMINAL_WIDTH})
 @click.version_option(__version__, prog_name="baytree")
 def main() -> None:
     """Classifiers that a person can read.

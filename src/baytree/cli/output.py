@@ -1,4 +1,4 @@
-"""Layout of terminal output, 80 columns wide: missing values, shortened models, colours and lists of models.
+"""Layout of terminal output, as wide as a terminal: missing values, shortened models, colours and lists of models.
 
 `command` builds the `fit` command that reproduces a model of a comparison.
 """
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from baytree.display.terminal import TERMINAL_WIDTH
+
 if TYPE_CHECKING:
     from baytree.model_selection.model_registry import ModelFamily
     from baytree.model_selection.problem import SupervisedProblem
-
-WIDTH = 80
 
 MOST_LINES = 40  # lines of a model, so that the leaderboard stays visible
 
@@ -33,13 +33,13 @@ def of_rows(problem: SupervisedProblem) -> str:
         return f"{len(problem):,} rows, no missing values"
     named = [f"{name} {_percent(proportion)}" for proportion, name in proportions[:MOST_NAMED]]
     more = f" and {len(proportions) - MOST_NAMED} more columns" if len(proportions) > MOST_NAMED else ""
-    return fill(f"{len(problem):,} rows; missing: {', '.join(named)}{more}", WIDTH)
+    return fill(f"{len(problem):,} rows; missing: {', '.join(named)}{more}", TERMINAL_WIDTH)
 
 
 def first_lines(model: str) -> str:
     """Return the first lines of a printed model, truncated to the width, and the number of omitted lines."""
     lines = model.split("\n")
-    shown = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines[:MOST_LINES]]
+    shown = [line if len(line) <= TERMINAL_WIDTH else f"{line[: TERMINAL_WIDTH - 1]}…" for line in lines[:MOST_LINES]]
     more = [f"… and {len(lines) - MOST_LINES:,} more lines"] if len(lines) > MOST_LINES else []
     return "\n".join([*shown, *more])
 
@@ -75,7 +75,7 @@ def duration(seconds: float) -> str:
 def _listed(head: str, families: Mapping[str, ModelFamily]) -> str:
     usual = ", ".join(short for short, family in families.items() if family.competes)
     named = ", ".join(short for short, family in families.items() if not family.competes)
-    return fill(f"{head}{usual}; if named, also {named}", WIDTH - 2, subsequent_indent=" " * len(head))
+    return fill(f"{head}{usual}; if named, also {named}", TERMINAL_WIDTH - 2, subsequent_indent=" " * len(head))
 
 
 def _painted(part: str) -> str:

@@ -15,7 +15,7 @@ from baytree.data.frames.raw import Raw, RawFrame
 from baytree.data.inference.level_matching import levels_of, matched
 from baytree.data.schema.column import Column, Kind
 from baytree.statistics.counts import Counts
-from baytree.statistics.profile import EXACT, Histogram, Profile, observed
+from baytree.statistics.profile import EXACT_EXPONENT, Histogram, Profile, observed
 
 MOST_NEW = 100  # new levels of a column that are stored by name: the first ones in sort order
 
@@ -139,5 +139,5 @@ def _is_beyond(values: Values, before: Histogram | Counts) -> np.ndarray:
         return np.zeros(len(values), bool)
     if not len(before.edges):
         return ~np.isnan(values)
-    width = 0.0 if before.exponent[0] == EXACT else float(np.ldexp(1.0, int(before.exponent[0])))
+    width = 0.0 if before.exponent[0] == EXACT_EXPONENT else float(np.ldexp(1.0, int(before.exponent[0])))
     return (values < before.edges[0]) | (values > before.edges[-1] + width)

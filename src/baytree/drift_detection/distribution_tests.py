@@ -14,7 +14,7 @@ import numpy as np
 from baytree import _core
 from baytree.statistics.binning import chi_square, chi_square_tail
 from baytree.statistics.counts import Counts
-from baytree.statistics.profile import MOST_BUCKETS, Histogram
+from baytree.statistics.profile import MAX_BUCKETS, Histogram
 
 MOST_CELLS = 12  # cells of a numeric column in the test
 
@@ -46,7 +46,7 @@ def pair_distributions(before: Histogram | Counts, now: Histogram | Counts) -> D
     """Distributions of training and new rows on common cells."""
     if isinstance(before, Histogram) and isinstance(now, Histogram):
         wider = max(int(before.exponent[0]), int(now.exponent[0]))
-        _, edges, before_places, now_places = _core.united_buckets(before.edges, now.edges, wider, MOST_BUCKETS)
+        _, edges, before_places, now_places = _core.united_buckets(before.edges, now.edges, wider, MAX_BUCKETS)
         before_cells, now_cells = (
             _cell_weights(before, before_places, len(edges)),
             _cell_weights(now, now_places, len(edges)),

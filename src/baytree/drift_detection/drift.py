@@ -117,7 +117,7 @@ class Drift:
     def columns(self) -> list[ColumnDrift]:
         """Change of each column."""
         profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
-        proportion = profile.n_looked_at / max(int(profile.rows[0]), 1)
+        proportion = profile.n_sampled / max(int(profile.rows[0]), 1)
         pairs = [pair_distributions(*each).known_by(proportion) for each in zip(profile.columns, batch.columns, strict=True)]
         tests = [chances(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
         adjusted_p = iter(adjust_holm([p for own in tests for p in own]))

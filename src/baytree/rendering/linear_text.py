@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from baytree.display.terminal import in_columns
+from baytree.display.terminal import TERMINAL_WIDTH, in_columns
 from baytree.summary.linear import Coefficient, LinearSummary, RegressionSummary, Slope, SplineSummary
 
 _SHOWN = 40  # features of a printed table
@@ -16,8 +16,6 @@ _SHOWN = 40  # features of a printed table
 _CLASSES = 8  # columns of classes
 
 _NAMED = 8  # features without effect that are listed
-
-_WIDTH = 80  # of a terminal
 
 
 def coefficient_lines(table: LinearSummary) -> list[str]:
@@ -132,7 +130,7 @@ def _references(table: LinearSummary) -> list[str]:
 
 def wrapped(note: str) -> str:
     """Note below a table, wrapped to the width of a terminal."""
-    return textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(note, TERMINAL_WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def regression_lines(summary: RegressionSummary) -> list[str]:
