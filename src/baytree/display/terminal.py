@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 
 TERMINAL_WIDTH = 80  # characters per line of printed output: the width of a terminal that nobody has resized
 
+MAX_CLASS_COLUMNS = 8  # classes of a printed table: as many columns as fit the width; further classes are counted
+
 
 def escaped(text: str, keep: str = "") -> str:
     r"""Escape everything that a terminal would obey or hide; characters in `keep` stay.
