@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree.drift_detection.batch import MOST_NEW
+from baytree.drift_detection.batch import MAX_STORED_LEVELS
 from baytree.drift_detection.distribution_tests import missing_chance
 
 MODELS = [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LogisticRegression]
@@ -89,7 +89,7 @@ def test_new_levels_without_number_add_up_and_stay_few(model, penguins):
     parts = bt.drift(model, moved[:100]) + bt.drift(model, moved[100:])
     whole = bt.drift(model, moved)
     assert parts.to_dict() == whole.to_dict()
-    assert len(whole.batch.new[model.schema_.names.index("island")].named) == MOST_NEW
+    assert len(whole.batch.new[model.schema_.names.index("island")].named) == MAX_STORED_LEVELS
 
 
 def test_numbers_are_watched_in_regression_too():
