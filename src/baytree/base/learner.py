@@ -129,10 +129,10 @@ def submit_profile(rows: Partitions) -> Callable[[], Profile | None]:
 
 
 def joined_profiles(
-    mine: tuple[Schema, Profile | None], theirs: tuple[Schema, Profile | None], joint: Schema
+    left: tuple[Schema, Profile | None], right: tuple[Schema, Profile | None], joint: Schema
 ) -> Profile | None:
     """Sum of two profiles under the joint schema; None if either is None."""
-    (old, one), (new, other) = mine, theirs
+    (old, one), (new, other) = left, right
     return None if one is None or other is None else one.to_schema(old, joint) + other.to_schema(new, joint)
 
 
