@@ -90,11 +90,11 @@ def round_on_dask() -> Iterator[Row]:
         from dask.distributed import Client, LocalCluster
     except ImportError:
         return
-    from baytree.engine.dask import kept
+    from baytree.engine.dask import collect_blocks
 
     frame = dd.from_pandas(pd.DataFrame({"x": range(1000)}), npartitions=8)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
-        packs = kept(dask.persist(*frame.to_delayed()))
+        packs = collect_blocks(dask.persist(*frame.to_delayed()))
         packs.sum(len)
         taken = []
         for _ in range(30):

@@ -17,7 +17,7 @@ from typing import Any
 
 _PACKAGE_FOLDER = os.path.dirname(__file__)  # os.path, because importing pathlib is slow (as ten of our modules)
 
-MOST_LISTED = 12  # names listed in a message
+MAX_LISTED_NAMES = 12  # known names that a message lists: about two lines of a terminal
 
 _captured: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
 
@@ -47,7 +47,7 @@ def did_you_mean(what: str, word: str, known: Iterable[str]) -> str:
 
     known = list(known)
     close_matches = difflib.get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
-    listed = ", ".join([*known[:MOST_LISTED], *(["..."] if len(known) > MOST_LISTED else [])])
+    listed = ", ".join([*known[:MAX_LISTED_NAMES], *(["..."] if len(known) > MAX_LISTED_NAMES else [])])
     hint = f"did you mean {close_matches[0]!r}?" if close_matches else f"there is {listed or 'none'}"
     return f"there is no {what} {word!r}; {hint}"
 
@@ -77,9 +77,9 @@ def capture() -> Iterator[list[tuple[str, type[Warning]]]]:
         _captured.reset(token)
 
 
-def emit(kept: list[tuple[str, type[Warning]]]) -> None:
+def emit(captured: list[tuple[str, type[Warning]]]) -> None:
     """Issue captured warnings, each distinct one once."""
-    for message, category in dict.fromkeys(kept):
+    for message, category in dict.fromkeys(captured):
         warn(message, category)
 
 

@@ -22,7 +22,7 @@ from baytree.data.schema.schema import Schema
 
 T = TypeVar("T")
 
-MANY = 2**31 - 1  # upper limit of integer parameters; larger values are clipped to it
+MAX_INTEGER = 2**31 - 1  # largest integer of the core's 32-bit settings; larger parameters are clipped to it
 
 
 def one_of(name: str, value: T, choices: Iterable[object]) -> T:
@@ -45,24 +45,24 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def number(name: str, value: object, least: float = -np.inf, most: float = np.inf) -> float:
-    """Return the value as float; raise a ValueError outside the closed interval [least, most]."""
-    if not _is_number(value) or not least <= value <= most:
-        raise ValueError(f"{name}={value!r}: give a number{_between(least, most)}")
+def number(name: str, value: object, minimum: float = -np.inf, maximum: float = np.inf) -> float:
+    """Return the value as float; raise a ValueError outside the closed interval [minimum, maximum]."""
+    if not _is_number(value) or not minimum <= value <= maximum:
+        raise ValueError(f"{name}={value!r}: give a number{_between(minimum, maximum)}")
     return float(value)
 
 
-def open_interval(name: str, value: object, least: float = 0.0, most: float = 1.0) -> float:
-    """Return the value as float; raise a ValueError outside the open interval (least, most)."""
-    if not _is_number(value) or not least < value < most:
-        raise ValueError(f"{name}={value!r}: give a number above {least:g} and below {most:g}")
+def open_interval(name: str, value: object, lower: float = 0.0, upper: float = 1.0) -> float:
+    """Return the value as float; raise a ValueError outside the open interval (lower, upper)."""
+    if not _is_number(value) or not lower < value < upper:
+        raise ValueError(f"{name}={value!r}: give a number above {lower:g} and below {upper:g}")
     return float(value)
 
 
-def finite(name: str, value: object, least: float = -np.inf) -> float:
-    """Return the value as float; raise a ValueError unless it is finite and at least `least`."""
-    if not _is_number(value) or not (isfinite(value) and value >= least):
-        raise ValueError(f"{name}={value!r}: give a finite number{_between(least, np.inf)}")
+def finite(name: str, value: object, minimum: float = -np.inf) -> float:
+    """Return the value as float; raise a ValueError unless it is finite and at least `minimum`."""
+    if not _is_number(value) or not (isfinite(value) and value >= minimum):
+        raise ValueError(f"{name}={value!r}: give a finite number{_between(minimum, np.inf)}")
     return float(value)
 
 
@@ -73,39 +73,39 @@ def positive(name: str, value: object) -> float:
     return float(value)
 
 
-def integer(name: str, value: object, least: int, most: int = MANY) -> int:
-    """Return the value as int; raise a ValueError unless it is whole and within [least, most].
+def integer(name: str, value: object, minimum: int, maximum: int = MAX_INTEGER) -> int:
+    """Return the value as int; raise a ValueError unless it is whole and within [minimum, maximum].
 
-    Without an explicit `most`, values above `MANY` (also large floats) are clipped to `MANY`.
+    Without an explicit `maximum`, values above `MAX_INTEGER` (also large floats) are clipped to it.
     """
-    is_valid = _is_number(value) and isfinite(value) and value == int(value) and value >= least
-    if not is_valid or (most < MANY and value > most):
-        upper = f" and at most {most:,}" if most < MANY else ""
-        raise ValueError(f"{name}={value!r}: give a whole number of at least {least}{upper}")
-    return min(int(value), most)
+    is_valid = _is_number(value) and isfinite(value) and value == int(value) and value >= minimum
+    if not is_valid or (maximum < MAX_INTEGER and value > maximum):
+        upper = f" and at most {maximum:,}" if maximum < MAX_INTEGER else ""
+        raise ValueError(f"{name}={value!r}: give a whole number of at least {minimum}{upper}")
+    return min(int(value), maximum)
 
 
-def whole_or_none(name: str, value: object, least: int) -> int | None:
+def whole_or_none(name: str, value: object, minimum: int) -> int | None:
     """Return the value as `integer` does, or None (no limit)."""
-    return None if value is None else integer(name, value, least)
+    return None if value is None else integer(name, value, minimum)
 
 
-def check_schema_parameter(given: object) -> None:
+def check_schema_parameter(value: object) -> None:
     """Raise a ValueError if `schema` is neither None, a mapping nor a Schema."""
-    if given is not None and not isinstance(given, (Mapping, Schema)):
-        raise ValueError(f"schema={given!r}: give a dict by the names of columns, such as {{'zip': 'nominal'}}, or a Schema")
+    if value is not None and not isinstance(value, (Mapping, Schema)):
+        raise ValueError(f"schema={value!r}: give a dict by the names of columns, such as {{'zip': 'nominal'}}, or a Schema")
 
 
-def by_name(name: str, given: object, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
+def by_name(name: str, value: object, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
     """Return a mapping by column name (or other known keys), empty for None; raise a ValueError for unknown keys."""
-    if given is None:
+    if value is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise ValueError(f"{name}={given!r}: give a dict by the names of {what}, such as {{{_example(known)}: …}}")
-    for key in given:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name}={value!r}: give a dict by the names of {what}, such as {{{_example(known)}: …}}")
+    for key in value:
         if key not in known:
             raise ValueError(f"{name} names {key!r}, but the {what} are {', '.join(map(repr, known))}")
-    return given
+    return value
 
 
 class ClassAmounts(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ class ClassAmounts(msgspec.Struct, frozen=True):
         return amounts / total if total > 0 else np.full(len(classes), 1 / max(len(classes), 1))
 
 
-def priors(name: str, given: object, classes: Sequence[Any]) -> ClassAmounts | None:
+def priors(name: str, value: object, classes: Sequence[Any]) -> ClassAmounts | None:
     """Return the class priors from a vector in class order or a dict by label; they need not sum to 1.
 
     >>> priors("priors", {"no": 3, "yes": 1}, ("no", "yes")).shares(("yes", "no")).tolist()
@@ -136,25 +136,25 @@ def priors(name: str, given: object, classes: Sequence[Any]) -> ClassAmounts | N
     Traceback (most recent call last):
     ValueError: priors names 'yse', but the classes are 'no', 'yes'
     """
-    if given is None:
+    if value is None:
         return None
-    amounts = _by_class(name, given, classes)
+    amounts = _by_class(name, value, classes)
     if amounts.shape != (len(classes),):
         raise ValueError(f"{name}: {amounts.size} numbers for the {len(classes)} classes {list(classes)!r}")
     if not (np.isfinite(amounts).all() and (amounts >= 0).all() and amounts.any()):
-        raise ValueError(f"{name}={given!r}: give a probability for each of the classes {list(classes)!r}, not all 0")
+        raise ValueError(f"{name}={value!r}: give a probability for each of the classes {list(classes)!r}, not all 0")
     return ClassAmounts(tuple(classes), amounts)
 
 
-def costs(given: object, classes: Sequence[Any]) -> ClassAmounts | None:
+def costs(value: object, classes: Sequence[Any]) -> ClassAmounts | None:
     """Return the misclassification costs from a matrix or a dict of dicts.
 
     `amounts[i, j]` is the cost of predicting class j for a row of class i. The diagonal must be 0, and every class must have
     a positive cost, otherwise it would never be predicted.
     """
-    if given is None:
+    if value is None:
         return None
-    amounts = _cost_table(given, classes) if isinstance(given, Mapping) else _numbers("costs", given)
+    amounts = _cost_table(value, classes) if isinstance(value, Mapping) else _numbers("costs", value)
     if amounts.shape != (len(classes), len(classes)):
         raise ValueError(f"costs: shape {amounts.shape} for {len(classes)} classes {list(classes)!r}")
     if not np.all(np.isfinite(amounts)) or (amounts < 0).any():
@@ -176,19 +176,19 @@ def column_or_none(name: str, value: object, schema: Schema) -> str | None:
     return value
 
 
-def monotone(given: object, schema: Schema) -> tuple[tuple[str, int], ...]:
+def monotone(value: object, schema: Schema) -> tuple[tuple[str, int], ...]:
     """Return the monotonicity constraints as pairs (column, 1 or −1), from a dict of 'up' and 'down' by column name."""
-    if given is None:
+    if value is None:
         return ()
-    if not isinstance(given, Mapping):
-        raise ValueError(f"monotone={given!r}: give a dict of 'up' or 'down' by column, as in {{'age': 'up'}}")
+    if not isinstance(value, Mapping):
+        raise ValueError(f"monotone={value!r}: give a dict of 'up' or 'down' by column, as in {{'age': 'up'}}")
     target = schema.target
     if len(schema.classes) > 2 and not target.declared and any(isinstance(label, str) for label in schema.classes):
         raise ValueError(
             f"monotone: the {len(schema.classes)} classes of {target.name!r} have no order; declare it, "
             f"as in schema={{{target.name!r}: {list(schema.classes)!r}}}"
         )
-    return tuple((_ordered_column(name, schema), _direction(name, direction)) for name, direction in given.items())
+    return tuple((_ordered_column(name, schema), _direction(name, direction)) for name, direction in value.items())
 
 
 def _ordered_column(name: object, schema: Schema) -> str:
@@ -201,8 +201,8 @@ def _ordered_column(name: object, schema: Schema) -> str:
     return known
 
 
-def _direction(name: object, way: object) -> int:
-    return {"up": 1, "down": -1}[str(one_of(f"monotone[{name!r}]", way, ("up", "down")))]
+def _direction(name: object, direction: object) -> int:
+    return {"up": 1, "down": -1}[str(one_of(f"monotone[{name!r}]", direction, ("up", "down")))]
 
 
 class ClassWeights(msgspec.Struct, frozen=True):
@@ -219,34 +219,34 @@ class ClassWeights(msgspec.Struct, frozen=True):
         return np.ones(len(classes)) if self.given is None else self.given.of(classes)
 
 
-def class_weights(given: object, classes: Sequence[Any]) -> ClassWeights:
+def class_weights(value: object, classes: Sequence[Any]) -> ClassWeights:
     """Return the class weights from None, "balanced" or a dict by label (1 for a class that is absent from it).
 
     >>> class_weights({"yes": 3}, ("no", "yes")).of(("no", "yes"), np.ones(2)).tolist()
     [1.0, 3.0]
     """
-    if given is None:
+    if value is None:
         return ClassWeights()
-    if isinstance(given, str) and given == "balanced":
+    if isinstance(value, str) and value == "balanced":
         return ClassWeights(is_balanced=True)
-    if not isinstance(given, Mapping):
-        raise ValueError(f"class_weight={given!r}: give a dict of class to weight, 'balanced' or None")
-    amounts = [finite(f"class_weight[{label!r}]", _find(given, label, 1.0), 0) for label in classes]
+    if not isinstance(value, Mapping):
+        raise ValueError(f"class_weight={value!r}: give a dict of class to weight, 'balanced' or None")
+    amounts = [finite(f"class_weight[{label!r}]", _find(value, label, 1.0), 0) for label in classes]
     return ClassWeights(ClassAmounts(tuple(classes), np.array(amounts)))
 
 
-def _by_class(name: str, given: object, classes: Sequence[Any]) -> np.ndarray:
-    if not isinstance(given, Mapping):
-        return _numbers(name, given)
+def _by_class(name: str, value: object, classes: Sequence[Any]) -> np.ndarray:
+    if not isinstance(value, Mapping):
+        return _numbers(name, value)
     known = {*classes, *map(str, classes)}
-    unknown = [label for label in given if label not in known]
+    unknown = [label for label in value if label not in known]
     if unknown:
         raise ValueError(f"{name} names {unknown[0]!r}, but the classes are {', '.join(map(repr, classes))}")
-    return _numbers(name, [_find(given, label, 0.0) for label in classes])
+    return _numbers(name, [_find(value, label, 0.0) for label in classes])
 
 
-def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
-    rows = [_find(given, label) for label in classes]
+def _cost_table(value: Mapping, classes: Sequence[Any]) -> np.ndarray:
+    rows = [_find(value, label) for label in classes]
     for label, row in zip(classes, rows, strict=True):
         if not isinstance(row, Mapping):
             raise ValueError(f"costs: no row for class {label!r}; the classes are {list(classes)!r}")
@@ -256,24 +256,24 @@ def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
     return _numbers("costs", [[_find(row, other, 0.0) for other in classes] for row in rows])
 
 
-def _numbers(name: str, given: object) -> np.ndarray:
+def _numbers(name: str, value: object) -> np.ndarray:
     try:
-        return np.asarray(given, float)
+        return np.asarray(value, float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}={given!r}: give numbers, or a dict of numbers by class") from None
+        raise ValueError(f"{name}={value!r}: give numbers, or a dict of numbers by class") from None
 
 
-def _find(given: Mapping, label: object, default: object = None) -> Any:
+def _find(mapping: Mapping, label: object, default: object = None) -> Any:
     """Return the entry of a label, also if the key is the label as string."""
-    return given.get(label, given.get(str(label), default))
+    return mapping.get(label, mapping.get(str(label), default))
 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_))
 
 
-def _between(least: float, most: float) -> str:
-    bounds = [f"of at least {least:g}"] * (least > -np.inf) + [f"at most {most:g}"] * (most < np.inf)
+def _between(minimum: float, maximum: float) -> str:
+    bounds = [f"of at least {minimum:g}"] * (minimum > -np.inf) + [f"at most {maximum:g}"] * (maximum < np.inf)
     return f" {' and '.join(bounds)}" if bounds else ""
 
 
@@ -289,5 +289,5 @@ def reject_text_columns(schema: Schema, algorithm: str, remedy: str = "leave it 
     """Raise ValueError if a column is text, which the algorithm cannot use; `{column}` in the remedy is its name."""
     for column in schema.columns:
         if column.kind is Kind.TEXT:
-            what = f"column {column.name!r} is text, which {algorithm} cannot use"
-            raise ValueError(f"{what}; {remedy.format(column=repr(column.name))}")
+            problem = f"column {column.name!r} is text, which {algorithm} cannot use"
+            raise ValueError(f"{problem}; {remedy.format(column=repr(column.name))}")

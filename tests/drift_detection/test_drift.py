@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree.drift_detection.batch import MOST_NEW
+from baytree.drift_detection.batch import MAX_STORED_LEVELS
 from baytree.drift_detection.distribution_tests import missing_chance
 
 MODELS = [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LogisticRegression]
@@ -89,7 +89,7 @@ def test_new_levels_without_number_add_up_and_stay_few(model, penguins):
     parts = bt.drift(model, moved[:100]) + bt.drift(model, moved[100:])
     whole = bt.drift(model, moved)
     assert parts.to_dict() == whole.to_dict()
-    assert len(whole.batch.new[model.schema_.names.index("island")].named) == MOST_NEW
+    assert len(whole.batch.new[model.schema_.names.index("island")].named) == MAX_STORED_LEVELS
 
 
 def test_numbers_are_watched_in_regression_too():
@@ -127,7 +127,7 @@ def test_what_is_printed_names_the_changed_column(model, penguins):
 
 
 def test_a_profile_of_some_rows_raises_no_alarm_on_more_rows_of_the_same_table(monkeypatch):
-    for name in ("MOST_CELLS", "SOME_CELLS"):
+    for name in ("MAX_COMPLETE_CELLS", "MAX_SAMPLED_CELLS"):
         monkeypatch.setattr(f"baytree.statistics.profile.{name}", 2000)
     random = np.random.default_rng(5)
 
@@ -135,7 +135,7 @@ def test_a_profile_of_some_rows_raises_no_alarm_on_more_rows_of_the_same_table(m
         return {"a": random.normal(size=n), "k": random.choice(["p", "q", "r"], n), "y": random.choice(["no", "yes"], n)}
 
     model = bt.NaiveBayesClassifier().fit(drawn(40_000), "y")
-    assert model.profile_.n_looked_at < 1001
+    assert model.profile_.n_sampled < 1001
     assert sum(bool(bt.drift(model, drawn(20_000)).alarms) for _ in range(10)) <= 2
 
 

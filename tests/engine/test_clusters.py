@@ -9,7 +9,7 @@ import pytest
 from remote_tables import written
 
 import baytree as bt
-from baytree.cli.engine_options import _Told
+from baytree.cli.engine_options import _ProgressLine
 from baytree.storage import dumps
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -49,7 +49,7 @@ def test_progress_tells_the_round_its_pieces_and_the_time_left(monkeypatch, caps
     clock = iter(range(100))
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with _Told() as told:
+    with _ProgressLine() as told:
         for now, done, pieces in ((1, 0, 4), (1, 1, 4), (2, 0, 1), (2, 1, 1)):
             told(now, done, pieces)
     lines = capsys.readouterr().err.replace("\x1b[K", "").split("\r")

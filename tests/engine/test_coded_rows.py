@@ -96,12 +96,12 @@ def test_rows_are_coded_once_however_many_rounds_there_are(tmp_path, monkeypatch
     seen, remember = [], block_store.DerivedBlockStore.__init__
     monkeypatch.setattr(block_store.DerivedBlockStore, "__init__", lambda *given: seen.append(given[0]) or remember(*given))
     bt.DecisionTreeClassifier(max_depth=6).fit(bt.scan(tmp_path / "rows.parquet"), "y")
-    assert [folder.n_pieces * 2 for folder in seen] == [len(made)]
+    assert [folder.n_blocks * 2 for folder in seen] == [len(made)]
 
 
 def test_what_has_no_room_in_memory_is_kept_on_disk():
-    folder = block_store.BlockStore(room=100)
-    folder.filled(((bytes([k]) * 60, BlockInspection("")) for k in range(4)), BlockInspection(""))
+    folder = block_store.BlockStore(max_memory_bytes=100)
+    folder.append(((bytes([k]) * 60, BlockInspection("")) for k in range(4)), BlockInspection(""))
     made = folder.apply(lambda content: content * 2)
     for _ in range(2):
         assert made.map_reduce(lambda content: [bytes(content)]) == [bytes([k]) * 120 for k in range(4)]

@@ -55,7 +55,7 @@ def test_the_error_of_a_full_disk_keeps_its_number(path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    monkeypatch.setattr(scanning, "_SHARE", 1 << 60)  # no piece is held in memory
+    monkeypatch.setattr(scanning, "_BLOCK_MEMORY_DIVISOR", 1 << 60)  # no piece is held in memory
     with pytest.raises(OSError) as told:
         bt.NaiveBayesClassifier().fit(bt.scan(path), "y")
     assert told.value.errno == errno.ENOSPC

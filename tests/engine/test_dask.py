@@ -49,9 +49,9 @@ def test_an_error_in_a_partition_is_one_error_and_the_cluster_goes_on(client, ta
 def pieces_on(frame):
     import dask
 
-    from baytree.engine.dask import kept
+    from baytree.engine.dask import collect_blocks
 
-    return kept(dask.persist(*frame.to_delayed()))
+    return collect_blocks(dask.persist(*frame.to_delayed()))
 
 
 def test_a_round_is_a_task_for_each_worker_that_holds_pieces(client, table, tmp_path, monkeypatch):
@@ -59,10 +59,11 @@ def test_a_round_is_a_task_for_each_worker_that_holds_pieces(client, table, tmp_
     from baytree.engine.worker_results import TableList
 
     packs = pieces_on(on_dask(table, tmp_path, 6))
-    held = {piece.key: holders for piece, holders in zip(packs.pieces, client.who_has(packs.pieces).values(), strict=True)}
+    held = {piece.key: holders for piece, holders in zip(packs.blocks, client.who_has(packs.blocks).values(), strict=True)}
     sent = []
-    task = engine.WorkerBlocks._task
-    monkeypatch.setattr(engine.WorkerBlocks, "_task", lambda self, *given, **at: sent.append(at) or task(self, *given, **at))
+    submit = engine.WorkerBlocks._submit_task
+    recorded = lambda self, *given, **at: sent.append(at) or submit(self, *given, **at)  # noqa: E731
+    monkeypatch.setattr(engine.WorkerBlocks, "_submit_task", recorded)
     assert len(packs.sum(lambda piece: TableList((len(piece),))).tables) == 6
     assert len(sent) == len({next(iter(holders)) for holders in held.values()}) <= 2
 
@@ -83,7 +84,7 @@ def test_answers_are_added_in_the_order_of_the_pieces_whoever_held_them(table, t
 def test_rows_keep_their_order_where_workers_add_up_large_answers(table, tmp_path, monkeypatch):
     from baytree.engine import dask as engine
 
-    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
     monkeypatch.setattr(engine.WorkerBlocks, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
     rows = table.drop("w")
     there = on_dask(rows, tmp_path, 6)

@@ -97,7 +97,7 @@ def test_numbers_have_no_confusion(models):
 
 
 def test_of_many_probabilities_the_first_digits_give_the_area_whatever_the_parts(monkeypatch):
-    monkeypatch.setattr(value_counts, "MOST_VALUES", 500)
+    monkeypatch.setattr(value_counts, "MAX_DISTINCT_VALUES", 500)
     r = np.random.default_rng(0)
     score = 1 / (1 + np.exp(-r.normal(-2, 3, 20_000)))
     truth = r.random(20_000) < score
@@ -111,7 +111,7 @@ def test_of_many_probabilities_the_first_digits_give_the_area_whatever_the_parts
 
 
 def test_of_many_errors_the_first_digits_give_the_median(monkeypatch):
-    monkeypatch.setattr(value_counts, "MOST_VALUES", 500)
+    monkeypatch.setattr(value_counts, "MAX_DISTINCT_VALUES", 500)
     r = np.random.default_rng(0)
     truth, answer = r.normal(1e6, 1, 5000), r.normal(1e6, 1, 5000)
     scores = Residuals.of(truth, answer).scores

@@ -53,7 +53,7 @@ def test_words_are_counted_where_they_are(place):
 
 
 def test_of_a_column_of_many_numbers_only_that_column_is_brought(place, table, monkeypatch):
-    monkeypatch.setattr(column_counts, "MOST_VALUES", 100)
+    monkeypatch.setattr(column_counts, "MAX_DISTINCT_VALUES", 100)
     brought = []
     gather = RemotePartitions.gather
     monkeypatch.setattr(RemotePartitions, "gather", lambda *given: brought.append(gather(*given)) or brought[-1])

@@ -99,7 +99,7 @@ def test_c45_and_id3_gather_rows_that_fit(name, place, weights, table):
 @pytest.mark.parametrize("name", GATHERED)
 @pytest.mark.usefixtures("small_nodes")
 def test_c45_and_id3_refuse_rows_that_do_not_fit(name, place, table, monkeypatch):
-    monkeypatch.setattr(remote, "SPACE", 1 << 20)
+    monkeypatch.setattr(remote, "PEAK_MEMORY_FACTOR", 1 << 20)
     rows = place(table.select("colour", "size", "y"), 3)
     with pytest.raises(ValueError, match=r"needs all rows in memory .*limit 2.00 GB\); .*max_surrogates=0"):
         GATHERED[name]().fit(rows, "y")

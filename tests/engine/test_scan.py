@@ -37,7 +37,7 @@ def test_every_kind_of_file_gives_the_model_of_memory(kind, table, tmp_path):
     ids=str,
 )
 def test_whatever_the_last_rows_hold_the_model_and_its_warnings_are_those_of_memory(late, tmp_path, monkeypatch):
-    monkeypatch.setattr(scanning, "_SHARE", 1 << 60)  # no piece stays in memory
+    monkeypatch.setattr(scanning, "_BLOCK_MEMORY_DIVISOR", 1 << 60)  # no piece stays in memory
     r, n = np.random.default_rng(3), 3000
     a, b = r.normal(size=(2, n))
     label = np.where(a + r.normal(size=n) > 0, "yes", "no")
@@ -123,7 +123,7 @@ def test_pieces_beyond_their_share_of_the_memory_are_written_and_the_model_is_th
     monkeypatch.setattr(Path, "write_bytes", lambda path, content: files.append(len(content)) or write(path, content))
     held = bt.NaiveBayesClassifier().fit(rows, "y")
     assert not files
-    monkeypatch.setattr(scanning, "_SHARE", rows.memory // 20_000)
+    monkeypatch.setattr(scanning, "_BLOCK_MEMORY_DIVISOR", rows.memory // 20_000)
     assert dumps(bt.NaiveBayesClassifier().fit(rows, "y")) == dumps(held)
     assert 0 < len(files) <= 3
 
@@ -138,7 +138,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(table, tmp_path, monkeypatch):
         return write(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    monkeypatch.setattr(scanning, "_SHARE", 1 << 60)  # no piece is held in memory
+    monkeypatch.setattr(scanning, "_BLOCK_MEMORY_DIVISOR", 1 << 60)  # no piece is held in memory
     with pytest.raises(OSError, match=r"No space left on device.*TMPDIR"):
         bt.NaiveBayesClassifier().fit(on_disk(table.drop("w"), tmp_path, 3), "y")
     assert left_behind() == before

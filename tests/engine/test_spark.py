@@ -35,7 +35,7 @@ def test_large_answers_are_added_up_in_two_steps_and_each_piece_counts_once(pack
         engine, "combine_results", lambda answers, add=engine.combine_results: brought.append(len(answers)) or add(answers)
     )
     at_once = packs.map_reduce(blocks)
-    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
     in_two_steps = [packs.map_reduce(blocks) for _ in range(2)]
     assert brought[0] == packs.n_parts
     assert max(brought[1:]) <= -(-packs.n_parts // 2)
@@ -47,7 +47,7 @@ def test_the_number_of_partitions_does_not_matter_where_large_answers_are_added_
     spark_session, table, tmp_path, monkeypatch
 ):
     """Sums of neighbouring partitions come in any order, and the fold of a row hangs on its place."""
-    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
     for module in (grow, growth):
         monkeypatch.setattr(module, "SMALL", 200)
     rows = table.drop("w")
@@ -61,8 +61,8 @@ def test_the_number_of_partitions_does_not_matter_where_large_answers_are_added_
 
 def test_what_was_large_is_not_worked_out_twice_in_the_next_round(packs, blocks, monkeypatch):
     asked = []
-    monkeypatch.setattr(engine, "AT_ONCE", 100)
-    mapped = engine.CachedBlocks._mapped
+    monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
+    mapped = engine.CachedBlocks._map_blocks
     monkeypatch.setattr(engine.CachedBlocks, "_mapped", lambda self, *given: asked.append(given[1]) or mapped(self, *given))
     for _ in range(3):
         packs.map_reduce(blocks)
@@ -74,7 +74,7 @@ def test_a_block_whose_file_is_gone_is_handed_to_the_worker_again_and_kept(packs
 
     before = packs.map_reduce(blocks)
     folder = Path(SparkFiles.getRootDirectory()) / "baytree-blocks"
-    files = [folder / row.kept for row in packs.blocks.select("kept").collect()]
+    files = [folder / row.file_name for row in packs.blocks.select("file_name").collect()]
     assert len(files) == packs.n_parts
     for file in files[::2]:
         file.unlink()
@@ -96,8 +96,8 @@ def test_an_error_in_a_block_is_one_error_and_the_session_goes_on(spark_session,
 def test_a_round_over_blocks_of_one_executor_takes_as_many_tasks_as_run_at_a_time(packs, blocks, spark_session):
     at_a_time = spark_session.sparkContext.defaultParallelism
     assert packs.n_parts > at_a_time
-    assert packs._mapped(blocks, None, "kept").rdd.getNumPartitions() == at_a_time
-    assert packs._mapped(blocks, None, "content").rdd.getNumPartitions() >= packs.n_parts
+    assert packs._map_blocks(blocks, None, "file_name").rdd.getNumPartitions() == at_a_time
+    assert packs._map_blocks(blocks, None, "content").rdd.getNumPartitions() >= packs.n_parts
 
 
 def test_blocks_that_several_executors_keep_stay_where_they_are(packs):

@@ -41,7 +41,8 @@ from baytree.formula.expressions import (
     Total,
     When,
 )
-from baytree.formula.inputs import SPREAD, FormulaNode, FormulaTest, Input, TokenOptions
+from baytree.formula.inputs import FormulaNode, FormulaTest, Input, TokenOptions
+from baytree.summary.tree import SPREAD
 
 X, TWO = Number(0), Constant((0.25, 0.75))
 SIZE, COLOUR = Input("size", Kind.NUMERIC), Input("colour", Kind.NOMINAL, ("red", "blue"))

@@ -61,7 +61,7 @@ def test_moments_over_all_classes_are_those_of_the_pooled_ones(values):
 def test_the_kernel_carries_as_the_short_way_does(size, monkeypatch):
     limbs = RANDOM.integers(-size, size, (5, 7, 4)) * RANDOM.integers(0, 2, (5, 7, 1))
     short = ExactSum.normalized(limbs, 90)
-    monkeypatch.setattr(exact_sum, "_MANY", 0)
+    monkeypatch.setattr(exact_sum, "_MIN_PARALLEL_LIMBS", 0)
     assert ExactSum.normalized(limbs, 90) == short
     assert ExactSum.normalized(np.zeros((5, 3), np.int64), 90) == ExactSum.zeros((5,))
 

@@ -12,7 +12,7 @@ from baytree import storage
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, Target
-from baytree.statistics.profile import EXACT, MOST_BUCKETS, Histogram, Profile, sample_rows, sampling_step
+from baytree.statistics.profile import EXACT_EXPONENT, MAX_BUCKETS, Histogram, Profile, sample_rows, sampling_step
 from law_settings import settings
 
 finite = st.floats(-1e300, 1e300)
@@ -42,13 +42,13 @@ def test_sketches_of_parts_add_up_to_that_of_the_whole(values, cut):
 @pytest.mark.parametrize("values", [RANDOM.normal(size=5000), RANDOM.lognormal(0, 4, 5000), RANDOM.normal(size=3000) + 1e12])
 def test_a_sketch_has_few_buckets_and_no_more_than_it_must(values):
     seen = sketch(values)
-    assert MOST_BUCKETS / 4 < len(seen.edges) <= MOST_BUCKETS
+    assert MAX_BUCKETS / 4 < len(seen.edges) <= MAX_BUCKETS
     assert seen.counts.known().sum() == len(values)
 
 
 def test_few_distinct_numbers_stay_as_they_are_however_far_apart():
     seen = sketch([1e-300, 2.0, 2.0, 1e300] * 100)
-    assert seen.exponent == EXACT
+    assert seen.exponent == EXACT_EXPONENT
     assert seen.edges.tolist() == [1e-300, 2.0, 1e300]
 
 
@@ -141,7 +141,7 @@ def test_parts_of_a_large_table_choose_the_rows_that_the_whole_does(cut, step):
 def test_the_rows_that_are_looked_at_stand_for_all_whatever_the_rhythm_of_the_table():
     seen = Profile.from_sample(sample_rows(8, LARGE), 8, 4000)
     assert seen.rows[0] == 4000
-    assert seen.n_looked_at == 500
+    assert seen.n_sampled == 500
     weight = seen.columns[1].known()
     assert weight.sum() == 4000
     assert abs(weight[0].sum() - 2000) < 500
@@ -155,13 +155,13 @@ def test_of_a_million_cells_every_row_is_looked_at_and_of_more_a_bounded_number(
 def test_profiles_of_some_rows_and_of_all_add_up():
     some, all_rows = Profile.from_sample(sample_rows(8, LARGE), 8, 4000), Profile.of(LARGE.rows(0, 100))
     both = some + all_rows
-    assert (both.rows[0], both.n_looked_at) == (4100, 600)
+    assert (both.rows[0], both.n_sampled) == (4100, 600)
     assert both.columns[1].known().sum() == 4100
 
 
 def test_a_profile_of_some_rows_cannot_forget_and_is_left_out(monkeypatch):
-    for name in ("MOST_CELLS", "SOME_CELLS"):
+    for name in ("MAX_COMPLETE_CELLS", "MAX_SAMPLED_CELLS"):
         monkeypatch.setattr(f"baytree.statistics.profile.{name}", 100)
     model = bt.NaiveBayesClassifier().fit(FRAME, "y")
-    assert model.profile_.n_looked_at < 600
+    assert model.profile_.n_sampled < 600
     assert model.forget(FRAME[:100], "y").profile_ is None

@@ -95,7 +95,7 @@ def test_the_page_of_a_comparison_holds_its_models_and_the_table(tmp_path):
 def test_the_page_of_a_comparison_opens_as_many_models_as_keep_it_small(tmp_path, monkeypatch):
     compared = bt.compare(PENGUINS, "species", models=["nb", "cart"], cv=2, repeats=1)
     whole = compared.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    monkeypatch.setattr("baytree.reporting.MOST_LETTERS", len(whole) - 1)
+    monkeypatch.setattr("baytree.reporting.MAX_COMPARISON_CHARACTERS", len(whole) - 1)
     text = compared.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("<template ") == len(compared.entries) - 1
     assert "Shown as text" in text

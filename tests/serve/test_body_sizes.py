@@ -10,7 +10,7 @@ import pytest
 
 import baytree as bt
 from baytree.serve.arrow_messages import _Table
-from baytree.serve.limits import MOST_TEXT
+from baytree.serve.limits import MAX_STRING_BYTES
 from baytree.serve.request_body import ARROW, CSV
 from in_process import Server
 
@@ -52,7 +52,7 @@ def with_shifted_buffers(body):
     message = _Table(metadata, struct.unpack_from("<I", metadata)[0])
     length = message.number(3, "<q")
     np.frombuffer(message.table(2).vector(2, 16), "<i8")[::2] += 4
-    struct.pack_into("<q", metadata, message.place(3), length + 8)
+    struct.pack_into("<q", metadata, message.position_of(3), length + 8)
     metadata.release()
     first = start + 8 + size
     return bytes(data[:first] + bytes(4) + data[first : first + length] + bytes(4) + data[first + length :])
@@ -73,14 +73,14 @@ def test_values_that_look_like_compressed_buffers_are_numbers(server):
 
 
 def test_string_views_that_repeat_a_long_value_are_refused(server):
-    for rows, status in ((1, 200), (MOST_TEXT // 1_000_000 + 1, 413)):
+    for rows, status in ((1, 200), (MAX_STRING_BYTES // 1_000_000 + 1, 413)):
         body = stream(views(SIZE, b"S" * 1_000_000, rows))
         assert len(body) < 2_000_000
         assert server.ask("POST", "/models/nb/predict", body, ARROW).status == status
 
 
 def test_levels_that_repeat_a_long_value_are_refused(server):
-    for n_rows, status in ((1, 200), (MOST_TEXT // 1_000_000 + 1, 413), (100_000, 413)):
+    for n_rows, status in ((1, 200), (MAX_STRING_BYTES // 1_000_000 + 1, 413), (100_000, 413)):
         levels = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int32()), ["S" * 1_000_000])
         assert server.ask("POST", "/models/nb/predict", stream(pa.table({SIZE: levels})), ARROW).status == status
 

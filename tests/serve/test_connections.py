@@ -7,7 +7,7 @@ import pytest
 
 from baytree.serve import connections
 from baytree.serve.connections import CloseQueue
-from baytree.serve.limits import MOST_BYTES, MOST_LARGE_BYTES
+from baytree.serve.limits import MAX_BODY_BYTES, MAX_LARGE_BODIES_BYTES
 from baytree.serve.request_body import MemoryBudget, MemoryLease
 from in_process import Server
 from test_process import Process
@@ -38,7 +38,7 @@ def test_late_clients_are_closed_in_their_order_and_at_most_one_in_a_turn():
 
 
 def test_late_clients_wait_while_somebody_is_answered(monkeypatch):
-    monkeypatch.setattr(connections, "_PAUSE", 3600.0)
+    monkeypatch.setattr(connections, "_CLOSE_INTERVAL_SECONDS", 3600.0)
     assert closed_after(30, {object()}) == []
 
 
@@ -96,7 +96,7 @@ def test_clients_that_announce_large_bodies_and_send_nothing_hold_nobody_up(path
             raise AssertionError
 
         scope = {"type": "http", "method": "POST", "path": "/models/nb/predict", "root_path": "", "query_string": b""}
-        scope["headers"] = [(b"content-length", str(MOST_BYTES).encode())]
+        scope["headers"] = [(b"content-length", str(MAX_BODY_BYTES).encode())]
         silent = [asyncio.create_task(server.app(scope, receive, send)) for _ in range(10)]
         await asyncio.sleep(0)
         parts = [b'{"rows": [{}', *[b" " * (1 << 20)] * 3, b"]}"]
@@ -116,10 +116,10 @@ def test_bodies_that_grow_side_by_side_stay_within_the_room_and_all_get_through(
         for megabytes in range(2, 17):
             await held.grow(megabytes << 20)
             sizes[name] = megabytes << 20
-            assert sum(sizes.values()) <= MOST_LARGE_BYTES
+            assert sum(sizes.values()) <= MAX_LARGE_BODIES_BYTES
             await asyncio.sleep(0)
         del sizes[name]
-        await held.give_back()
+        await held.release()
 
     async def read_all():
         room = MemoryBudget()

@@ -13,7 +13,7 @@ def test_the_openapi_document_is_valid_and_has_every_route(server):
     document = server.ask("GET", "/openapi.json").json()
     validate(document)
     told = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
-    assert told == {(way.path, method) for way in ENDPOINTS for method in way.answers}
+    assert told == {(way.path, method) for way in ENDPOINTS for method in way.handlers}
 
 
 def test_a_model_is_described_by_its_columns_and_classes(server):

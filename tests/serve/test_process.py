@@ -18,7 +18,7 @@ from baytree.serve import server
 
 class Process:
     def __init__(self, *args, seconds=None):
-        shorter = f"import baytree.serve.limits as l; l.HEADER_SECONDS = l.BODY_SECONDS = {seconds};"
+        shorter = f"import baytree.serve.limits as l; l.HEADER_TIMEOUT = l.BODY_TIMEOUT = {seconds};"
         short = "" if seconds is None else shorter
         code = f"{short}from baytree.cli import main; main()"
         command = [sys.executable, "-c", code, "serve", *map(str, args), "--port", "0"]

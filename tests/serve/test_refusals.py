@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from baytree.serve.limits import MOST_BYTES
+from baytree.serve.limits import MAX_BODY_BYTES
 from baytree.serve.request_body import ARROW, CSV
 from baytree.serve.routes import ENDPOINTS
 from in_process import Server
@@ -94,7 +94,7 @@ def test_a_body_is_counted_while_it_is_read(server):
     part = b" " * (1 << 20)
     answer = server.ask("POST", "/models/nb/predict", parts=[part] * 17)
     assert (answer.status, answer.headers["connection"]) == (413, "close")
-    length = (b"content-length", str(MOST_BYTES + 1).encode())
+    length = (b"content-length", str(MAX_BODY_BYTES + 1).encode())
     assert server.ask("POST", "/models/nb/predict", headers=[length], parts=[b"{}"]).status == 413
 
 
@@ -139,7 +139,7 @@ def test_without_a_token_only_names_of_this_machine_are_answered(paths):
 
 def test_no_route_takes_a_path_a_url_or_an_archive():
     assert {part for way in ENDPOINTS for part in way.path.split("/") if part.startswith("{")} == {"{name}"}
-    assert {method for way in ENDPOINTS for method in way.answers} == {"GET", "POST"}
+    assert {method for way in ENDPOINTS for method in way.handlers} == {"GET", "POST"}
 
 
 def test_the_log_has_a_line_for_each_request_and_nothing_of_the_rows(paths):

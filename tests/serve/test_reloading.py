@@ -15,7 +15,7 @@ def file(paths, tmp_path):
 
 def test_a_new_file_goes_live_and_changes_the_version(paths, file):
     server = Server([file])
-    models, before = server.app.serving.models, server.predict("live", [{}]).json()["version"]
+    models, before = server.app.state.models, server.predict("live", [{}]).json()["version"]
     assert not models.changed_models()
     shutil.copy(paths["cart"], file)
     assert models.changed_models() == ["live"]

@@ -56,7 +56,7 @@ def test_answers_of_batches_are_those_of_all_rows(tmp_path, monkeypatch):
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
     monkeypatch.setattr(files.blocks, "BLOCK_BYTES", 2000)
-    batches = batch_predict.answers(model._predictor, files.source(tmp_path / "p.csv"), True, kept=["island"])
+    batches = batch_predict.answers(model._predictor, files.source(tmp_path / "p.csv"), True, extra_columns=["island"])
     columns = [{name: list(values) for name, values in each.items()} for each in batches]
     assert len(columns) > 5
     assert [label for each in columns for label in each["prediction"]] == model.predict(table).tolist()
@@ -94,7 +94,7 @@ def test_a_class_of_too_small_a_probability_is_no_prediction(tmp_path):
     penguins.to_csv(tmp_path / "p.csv", index=False)
     model = bt.NaiveBayesClassifier().fit(penguins[["island", "sex", "species"]], "species")
     source = files.source(tmp_path / "p.csv")
-    (columns,) = batch_predict.answers(model._predictor, source, True, n_reasons=1, least=0.7)
+    (columns,) = batch_predict.answers(model._predictor, source, True, n_reasons=1, min_probability=0.7)
     expected = model.predict(penguins, reject=0.7).tolist()
     assert None in expected
     assert columns["prediction"].to_list() == expected

@@ -21,7 +21,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions
 from baytree.engine.worker_results import TableList, concatenate_tables
 from baytree.statistics.exact_sum import is_of_rows
-from baytree.statistics.profile import MOST_COLUMNS, Profile, sample_rows, sampling_step
+from baytree.statistics.profile import MAX_PROFILED_COLUMNS, Profile, sample_rows, sampling_step
 
 
 class FitResult(msgspec.Struct, frozen=True):
@@ -119,7 +119,7 @@ def observe_profile(rows: Partitions) -> Profile | None:
 
 def submit_profile(rows: Partitions) -> Callable[[], Profile | None]:
     """Submit `observe_profile`; returns a function for its result. Submitted before training, it shares its pass."""
-    if len(rows.schema) > MOST_COLUMNS:
+    if len(rows.schema) > MAX_PROFILED_COLUMNS:
         return lambda: None
     step = sampling_step(rows.schema, rows.n_rows)
     if step == 1:
@@ -129,16 +129,16 @@ def submit_profile(rows: Partitions) -> Callable[[], Profile | None]:
 
 
 def joined_profiles(
-    mine: tuple[Schema, Profile | None], theirs: tuple[Schema, Profile | None], joint: Schema
+    left: tuple[Schema, Profile | None], right: tuple[Schema, Profile | None], joint: Schema
 ) -> Profile | None:
     """Sum of two profiles under the joint schema; None if either is None."""
-    (old, one), (new, other) = mine, theirs
+    (old, one), (new, other) = left, right
     return None if one is None or other is None else one.to_schema(old, joint) + other.to_schema(new, joint)
 
 
 def _without(mine: ObservedStatistic, gone: ObservedStatistic, left: Schema) -> Profile | None:
     """Profile without these rows; None if either profile is a sample, since nobody knows which rows it contains."""
-    if mine.profile is None or gone.profile is None or not (mine.profile.is_of_all and gone.profile.is_of_all):
+    if mine.profile is None or gone.profile is None or not (mine.profile.is_complete and gone.profile.is_complete):
         return None
     return (mine.profile - gone.profile.to_schema(gone.schema, mine.schema)).to_schema(mine.schema, left)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from baytree.formula import Formula
     from baytree.summary import Summary
 
-_MAX_EXPLANATIONS = 20  # shown in a notebook
+_MAX_SHOWN_EXPLANATIONS = 20  # explanations of a list that a notebook shows; the others are counted
 
 
 class Model(Protocol):
@@ -201,8 +201,8 @@ class ExplanationList(list[Explanation]):
     def _repr_html_(self) -> str:
         from baytree.display.results import stacked  # slow import, only needed in notebooks
 
-        more = [f"{len(self) - _MAX_EXPLANATIONS:,} more"] if len(self) > _MAX_EXPLANATIONS else []
-        return stacked([explanation._repr_html_() for explanation in self[:_MAX_EXPLANATIONS]], more)
+        more = [f"{len(self) - _MAX_SHOWN_EXPLANATIONS:,} more"] if len(self) > _MAX_SHOWN_EXPLANATIONS else []
+        return stacked([explanation._repr_html_() for explanation in self[:_MAX_SHOWN_EXPLANATIONS]], more)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:

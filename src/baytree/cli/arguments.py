@@ -16,7 +16,7 @@ import click
 
 from baytree import _warnings
 from baytree._warnings import did_you_mean
-from baytree.cli.options import asked
+from baytree.cli.options import read_options_of
 from baytree.model_selection import model_registry
 
 if TYPE_CHECKING:
@@ -38,36 +38,36 @@ def source(table: str, how: ReadOptions, target: str | None = None) -> TableSour
     if name in datasets.names() and not Path(table).exists():
         return files.in_memory(name, datasets.load(name, as_="polars"))
     try:
-        found = files.open_table(table, how) if target is None else files.open_table_with(table, how, target)
+        table_source = files.open_table(table, how) if target is None else files.open_table_with(table, how, target)
     except files.PathError as error:
         near = [] if Path(table).exists() else get_close_matches(name, datasets.names(), 1)
         hint = f"; did you mean the bundled table {near[0]!r}?" if near else ""
         raise click.UsageError(f"{error}{hint}") from None
-    for note in found.notes:
+    for note in table_source.notes:
         _warnings.warn(str(note))
-    return found
+    return table_source
 
 
 def refuse_input_as_output(output: Path | None, *inputs: str | Path | None) -> None:
     """Refuse an output file that is also an input: by the same name, another path, a link, or standard input."""
     if output is None or not output.is_file():
         return
-    for given in inputs:
-        for path in _files_of(given):
+    for argument in inputs:
+        for path in _files_of(argument):
             if os.path.samestat(path.stat() if isinstance(path, Path) else os.fstat(path), output.stat()):
-                raise click.UsageError(f"-o {output} would overwrite the input {given}; choose another file")
+                raise click.UsageError(f"-o {output} would overwrite the input {argument}; choose another file")
 
 
-def _files_of(given: str | Path | None) -> list[Path | int]:
+def _files_of(argument: str | Path | None) -> list[Path | int]:
     """Return the files that an argument names: a path, those that match a pattern, or the descriptor of standard input."""
-    if given is None:
+    if argument is None:
         return []
-    if str(given) == "-":
+    if str(argument) == "-":
         try:
             return [sys.stdin.fileno()]
         except (OSError, ValueError):  # closed, or not a file
             return []
-    return [Path(found) for found in ([given] if Path(given).exists() else glob(str(given)))]
+    return [Path(path) for path in ([argument] if Path(argument).exists() else glob(str(argument)))]
 
 
 def columns(names: Iterable[str], table: TableSource) -> None:
@@ -90,9 +90,9 @@ def candidate_estimators(
     if task is not None and task not in families:
         raise click.UsageError(f"model {short!r} is for {', '.join(families)}, not for {task}")
     values = dict(_parameter(param) for param in params)
-    chosen = {each: family for each, family in families.items() if task in (None, each)}
-    applicable = {each: family for each, family in chosen.items() if {*values} <= {*_parameters(family)}}
-    return {each: _build(short, family, values, schema) for each, family in (applicable or chosen).items()}
+    selected = {task_name: family for task_name, family in families.items() if task in (None, task_name)}
+    applicable = {task_name: family for task_name, family in selected.items() if {*values} <= {*_parameters(family)}}
+    return {task_name: _build(short, family, values, schema) for task_name, family in (applicable or selected).items()}
 
 
 def _parameters(family: model_registry.ModelFamily) -> list[str]:
@@ -115,42 +115,48 @@ def predictor(path: Path, is_strict: bool = False) -> Predictor:
 
     from baytree.storage import read_predictor
 
-    found = read_predictor(model_file(path))
-    return msgspec.structs.replace(found, unseen="error") if is_strict else found
+    loaded = read_predictor(model_file(path))
+    return msgspec.structs.replace(loaded, unseen="error") if is_strict else loaded
 
 
-def learnt(path: Path) -> Estimator:
+def load_estimator(path: Path) -> Estimator:
     """Load the estimator of a model file, with its statistics."""
     from baytree.storage import load
 
     return load(model_file(path))
 
 
-def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> TableSource:
+def source_for(model: Predictor, table: str, options: Mapping[str, Any], extra_columns: Iterable[str] = ()) -> TableSource:
     """Open a table with its columns parsed as in training; other columns are read as text. One pass settles the types."""
     from baytree.data import files
 
-    return files.settle_types(source_once(model, table, options, kept))
+    return files.settle_types(source_once(model, table, options, extra_columns))
 
 
-def source_once(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> TableSource:
+def source_once(model: Predictor, table: str, options: Mapping[str, Any], extra_columns: Iterable[str] = ()) -> TableSource:
     """Open a table as `source_for`, without the pass that settles types: a late value may still change a type."""
-    found, levels = _open_as_trained(model, table, options)
-    columns([name for name in model.required_columns(found.columns) if name not in found.columns], found)
-    columns(kept, found)
-    return _others_as_text(found, levels)
+    table_source, levels = _open_as_trained(model, table, options)
+    columns(
+        [name for name in model.required_columns(table_source.columns) if name not in table_source.columns], table_source
+    )
+    columns(extra_columns, table_source)
+    return _others_as_text(table_source, levels)
 
 
 def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping[str, Any]) -> TableSource:
     """Open a table with the columns of two models, parsed as for the old one where both use them."""
     from baytree.data import files
 
-    (words, levels), (more, others) = _reading(old), _reading(new)
-    words |= {name for name in more if name not in levels}
-    found = source(table, asked({**options, "keep": ()}, words=words, needed={*levels, *others}))
+    (string_columns, levels), (new_string_columns, new_levels) = _training_levels(old), _training_levels(new)
+    string_columns |= {name for name in new_string_columns if name not in levels}
+    table_source = source(
+        table, read_options_of({**options, "keep": ()}, words=string_columns, needed={*levels, *new_levels})
+    )
     for model in (old, new):
-        columns([name for name in model.required_columns(found.columns) if name not in found.columns], found)
-    return files.settle_types(_others_as_text(found, {**others, **levels}))
+        columns(
+            [name for name in model.required_columns(table_source.columns) if name not in table_source.columns], table_source
+        )
+    return files.settle_types(_others_as_text(table_source, {**new_levels, **levels}))
 
 
 def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> TableSource:
@@ -162,26 +168,26 @@ def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> Ta
 
 def _open_as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[TableSource, Mapping[str, Any]]:
     """Open a table with its columns parsed as in training; also return the levels of the columns that the model uses."""
-    words, levels = _reading(model)
-    return source(table, asked({**options, "keep": ()}, words=words, needed=levels)), levels
+    string_columns, levels = _training_levels(model)
+    return source(table, read_options_of({**options, "keep": ()}, words=string_columns, needed=levels)), levels
 
 
-def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:
+def _training_levels(model: Predictor) -> tuple[set[str], dict[str, Any]]:
     """Return the columns that are read as strings, and the levels of all columns of the model."""
     from baytree.data.schema.column import Kind
 
     schema = model.schema
     levels = {column.source: column.levels for column in schema.columns}
     levels |= {schema.target.name: schema.classes or ()} if schema.target else {}
-    words = {name for name, known in levels.items() if known and isinstance(known[0], str)}
-    words |= {column.source for column in schema.columns if column.form or column.kind is Kind.TEXT}
-    return words, levels
+    string_columns = {name for name, known in levels.items() if known and isinstance(known[0], str)}
+    string_columns |= {column.source for column in schema.columns if column.form or column.kind is Kind.TEXT}
+    return string_columns, levels
 
 
-def _others_as_text(found: TableSource, levels: Mapping[str, Any]) -> TableSource:
+def _others_as_text(table_source: TableSource, levels: Mapping[str, Any]) -> TableSource:
     from baytree.data import files
 
-    return files.read_as_text(found, [name for name in found.columns if name not in levels])
+    return files.read_as_text(table_source, [name for name in table_source.columns if name not in levels])
 
 
 def json_of(option: str, word: str | None) -> Any:
@@ -200,10 +206,10 @@ def model_file(path: Path) -> Path:
     raise click.UsageError(did_you_mean("model file", str(path), near))
 
 
-def _parameter(given: str) -> tuple[str, Any]:
-    name, sign, value = given.partition("=")
+def _parameter(argument: str) -> tuple[str, Any]:
+    name, sign, value = argument.partition("=")
     if not sign:
-        raise click.UsageError(f"--param {given!r}: give name=value, as in --param alpha=0.5")
+        raise click.UsageError(f"--param {argument!r}: give name=value, as in --param alpha=0.5")
     return name.strip().replace("-", "_"), _value(value.strip())
 
 

@@ -16,7 +16,7 @@ from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli import output as terminal_output
 from baytree.cli.console import Interrupted, echo_notes, echo_status, exit_now
-from baytree.cli.options import TABLE, TARGET, asked, declared, kind_options, names, read_options
+from baytree.cli.options import TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import write_file
 from baytree.model_selection import model_registry as families
@@ -82,7 +82,7 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     frame, schema = _frame(table, target, options)
     problem = SupervisedProblem.of(frame, target, options["task"], schema or None)
     if not click.get_current_context().meta.get("quiet"):
-        click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.of_rows(problem)}\n", keep="\n"))
+        click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.describe_rows(problem)}\n", keep="\n"))
     echo_notes(problem.schema.notes)
     given = {name: options[name] for name in ("cv", "repeats", "by")} | {"costs": _costs(options["costs"])}
     with _progress() as watch:
@@ -192,7 +192,7 @@ def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFra
     from baytree.data import files
 
     schema, dropped = declared(options), names(options["drop"])
-    source = arguments.source(table, asked(options, schema), target)
+    source = arguments.source(table, read_options_of(options, schema), target)
     arguments.columns([target, *schema, *dropped], source)
     return files.read_all(source).drop(dropped), schema
 

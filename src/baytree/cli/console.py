@@ -17,7 +17,7 @@ from baytree._warnings import did_you_mean
 from baytree.display.terminal import escaped
 from baytree.file_io.temporary import remove_all, removed_on_signals
 
-LONG_WORK = 50 << 20  # bytes of input from which progress is shown
+MIN_PROGRESS_BYTES = 50 << 20  # size of the input from which progress is shown: smaller files take a few seconds
 
 
 class Commands(click.Group):
@@ -81,7 +81,7 @@ def echo_status(text: str) -> None:
 def progress(size: int | None, label: str) -> Generator[Callable[[int], Any] | None]:
     """Yield a function that takes the bytes done and updates a bar on standard error; None for short work or no terminal."""
     is_quiet = click.get_current_context().meta.get("quiet")
-    if is_quiet or size is None or size < LONG_WORK or not sys.stderr.isatty():
+    if is_quiet or size is None or size < MIN_PROGRESS_BYTES or not sys.stderr.isatty():
         yield None
         return
     with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
@@ -112,9 +112,9 @@ def _notes(ctx: click.Context) -> Generator[None]:
         yield
 
 
-def echo_notes(told: Iterable[object]) -> None:
+def echo_notes(notes: Iterable[object]) -> None:
     """Print notes on standard error, each once, unless --quiet."""
-    for note in told:
+    for note in notes:
         _warnings.warn(str(note))
 
 

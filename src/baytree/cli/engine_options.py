@@ -39,23 +39,23 @@ def uses_engine(table: str, options: Mapping[str, Any]) -> bool:
     return is_pattern or any(options[name] is not None for name in ("engine", "address", "memory"))
 
 
-def learnt(
-    offers: Mapping[str, Estimator], table: str, lesson: FitRequest, options: Mapping[str, Any], how: ReadOptions
+def fit_on_engine(
+    candidates: Mapping[str, Estimator], table: str, request: FitRequest, options: Mapping[str, Any], how: ReadOptions
 ) -> Estimator:
     """Return the estimator fitted to rows on an engine; if there are two offers, the first target values decide."""
     from baytree.engine.dispatch import remote_source
     from baytree.engine.progress import report_progress
     from baytree.model_selection.problem import task_of
 
-    with _rows(table, options, how) as rows, _Told() as progress, report_progress(progress):
+    with _rows(table, options, how) as rows, _ProgressLine() as progress, report_progress(progress):
         source = remote_source(rows)
-        if source is None or lesson.target not in source.columns:
-            raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
-        chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
-        estimator = offers[chosen]
+        if source is None or request.target not in source.columns:
+            raise click.UsageError(f"there is no column {request.target!r} in {table}")
+        task = next(iter(candidates)) if len(candidates) == 1 else task_of(source.first(request.target), request.target)
+        estimator = candidates[task]
         declared = estimator.schema if isinstance(estimator.schema, Mapping) else {}  # the options cannot declare a `Schema`
-        estimator.set_params(schema={**declared, **dict.fromkeys(lesson.drop, "drop")} or None)
-        return estimator.fit(rows, lesson.target, sample_weight=lesson.weight)
+        estimator.set_params(schema={**declared, **dict.fromkeys(request.drop, "drop")} or None)
+        return estimator.fit(rows, request.target, sample_weight=request.weight)
 
 
 @contextmanager
@@ -80,17 +80,17 @@ def _refuse_ignored_options(engine: str, options: Mapping[str, Any]) -> None:
     """Raise UsageError for options of baytree's own reader, which a cluster would silently ignore."""
     ignored = [name for name in ("decimal", "missing", "encoding", "sheet", "header", "memory") if options.get(name)]
     if ignored:
-        named = ", ".join(f"--{name}" for name in ignored)
+        option_names = ", ".join(f"--{name}" for name in ignored)
         raise click.UsageError(
-            f"{named}: not supported by --engine {engine}, which reads files itself; omit the option, or the engine"
+            f"{option_names}: not supported by --engine {engine}, which reads files itself; omit the option, or the engine"
         )
 
 
-class _Told:
+class _ProgressLine:
     """Shows on standard error how far the current pass is, and an estimate of the remaining time."""
 
     def __init__(self) -> None:
-        self.started, self.round, self.last, self.before = time.monotonic(), 0, 0.0, 0.0
+        self.started, self.pass_number, self.last, self.before = time.monotonic(), 0, 0.0, 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -99,25 +99,25 @@ class _Told:
         if self.last:
             click.echo("\r\x1b[K", nl=False, err=True)  # clear the line
 
-    def __call__(self, now: int, done: int, pieces: int | None) -> None:
+    def __call__(self, pass_number: int, done: int, n_blocks: int | None) -> None:
         elapsed = time.monotonic() - self.started
-        if now != self.round:
-            self.before = elapsed if self.round else 0.0
-            self.round, self.started, elapsed = now, time.monotonic(), 0.0
-        if not sys.stderr.isatty() or (time.monotonic() - self.last < 0.5 and done not in (0, pieces)):
+        if pass_number != self.pass_number:
+            self.before = elapsed if self.pass_number else 0.0
+            self.pass_number, self.started, elapsed = pass_number, time.monotonic(), 0.0
+        if not sys.stderr.isatty() or (time.monotonic() - self.last < 0.5 and done not in (0, n_blocks)):
             return
         self.last = time.monotonic()
-        click.echo(f"\rpass {now}{told_of(done, pieces, elapsed, self.before)}\x1b[K", nl=False, err=True)
+        click.echo(f"\rpass {pass_number}{progress_text(done, n_blocks, elapsed, self.before)}\x1b[K", nl=False, err=True)
 
 
-def told_of(done: int, pieces: int | None, passed: float, before: float) -> str:
+def progress_text(done: int, n_blocks: int | None, passed: float, before: float) -> str:
     """Return the progress of a pass: blocks done, and the seconds left by the speed so far or by the previous pass.
 
-    >>> told_of(2, 8, 3.0, 0.0)
+    >>> progress_text(2, 8, 3.0, 0.0)
     ': 2 of 8, about 9 s left'
-    >>> told_of(0, 1, 0.0, 6.2)
+    >>> progress_text(0, 1, 0.0, 6.2)
     ', about 6 s left'
     """
-    count = f": {done}" + (f" of {pieces}" if pieces else "") if done else ""
-    remaining = passed / done * (pieces - done) if done and pieces else before - passed
-    return count + (f", about {remaining:.0f} s left" if remaining > 0 or (done and pieces) else "")
+    count = f": {done}" + (f" of {n_blocks}" if n_blocks else "") if done else ""
+    remaining = passed / done * (n_blocks - done) if done and n_blocks else before - passed
+    return count + (f", about {remaining:.0f} s left" if remaining > 0 or (done and n_blocks) else "")

@@ -11,13 +11,13 @@ import click
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
-from baytree.cli.options import MODEL, OUTPUT, TABLE, TARGET, asked, declared, kind_options, names, read_options
-from baytree.display.terminal import aligned, escaped
+from baytree.cli.options import MODEL, OUTPUT, TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
+from baytree.display.terminal import TERMINAL_WIDTH, aligned, escaped
 from baytree.model_selection import model_registry
 from baytree.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": TERMINAL_WIDTH})
 @click.version_option(__version__, prog_name="baytree")
 def main() -> None:
     """Classifiers that a person can read.
@@ -74,9 +74,9 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     offers = arguments.candidate_estimators(model, param, schema, options["task"])
     request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"])
     weights = [request.weight] if request.weight else []
-    how = asked(options, schema, numbers=weights)
+    how = read_options_of(options, schema, numbers=weights)
     if engine_options.uses_engine(table, options):
-        fitted = engine_options.learnt(offers, table, request, options, how)
+        fitted = engine_options.fit_on_engine(offers, table, request, options, how)
     else:
         source = arguments.source(table, how, target)
         arguments.columns([target, *schema, *weights, *request.drop], source)
@@ -130,7 +130,7 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     from baytree.estimators.incremental import IncrementalEstimator
     from baytree.storage import save
 
-    first, *others = [arguments.learnt(path) for path in paths]
+    first, *others = [arguments.load_estimator(path) for path in paths]
     if not isinstance(first, IncrementalEstimator):
         raise click.UsageError(f"{paths[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
     for path, other in zip(paths[1:], others, strict=True):

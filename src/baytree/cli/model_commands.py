@@ -45,16 +45,16 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | 
 
     arguments.refuse_input_as_output(output, old, new, table)
     before, after = arguments.predictor(old), arguments.predictor(new)
-    found = compared(before, after)
+    result = compared(before, after)
     if table is not None:
         source = arguments.source_for_both(before, after, table, options)
         with progress(source.size, "comparing") as done:
-            found = msgspec.structs.replace(found, rows=flips_of(before, after, source, done))
+            result = msgspec.structs.replace(result, rows=flips_of(before, after, source, done))
     if output is not None:
-        found.report(output)
+        result.report(output)
         echo_status(f"saved to {output}")
         return
-    click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))
+    click.echo(msgspec.json.encode(result.to_dict()).decode() if as_json else escaped(str(result), keep="\n"))
 
 
 @click.command(short_help="Compare new rows with the training rows.")
@@ -82,8 +82,8 @@ def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
     predictor = arguments.predictor(model)
     source = arguments.some_columns(predictor, table, options)
     with progress(source.size, "reading") as done:
-        found = Drift(predictor, drift_of(predictor, source, done))
-    click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))
+        result = Drift(predictor, drift_of(predictor, source, done))
+    click.echo(msgspec.json.encode(result.to_dict()).decode() if as_json else escaped(str(result), keep="\n"))
 
 
 SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hint about -o

@@ -46,7 +46,9 @@ def kind_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def asked(options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **more: Iterable[str]) -> ReadOptions:
+def read_options_of(
+    options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **more: Iterable[str]
+) -> ReadOptions:
     """Convert options to `ReadOptions`; `kinds` is the result of `declared`, `more` are further fields."""
     from baytree.data.files.options import ReadOptions
 

@@ -1,4 +1,4 @@
-"""Layout of terminal output, 80 columns wide: missing values, shortened models, colours and lists of models.
+"""Layout of terminal output, as wide as a terminal: missing values, shortened models, colours and lists of models.
 
 `command` builds the `fit` command that reproduces a model of a comparison.
 """
@@ -15,32 +15,32 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from baytree.display.terminal import TERMINAL_WIDTH
+
 if TYPE_CHECKING:
     from baytree.model_selection.model_registry import ModelFamily
     from baytree.model_selection.problem import SupervisedProblem
 
-WIDTH = 80
+MAX_MODEL_LINES = 40  # lines of a printed model below a leaderboard, which should stay visible
 
-MOST_LINES = 40  # lines of a model, so that the leaderboard stays visible
-
-MOST_NAMED = 6  # columns with missing values that are named
+MAX_NAMED_COLUMNS = 6  # columns with missing values that are listed, those with most
 
 
-def of_rows(problem: SupervisedProblem) -> str:
+def describe_rows(problem: SupervisedProblem) -> str:
     """Return the number of rows, and the columns with most missing values."""
     proportions = sorted(((proportion, name) for name, proportion in problem.missing.items() if proportion), reverse=True)
     if not proportions:
         return f"{len(problem):,} rows, no missing values"
-    named = [f"{name} {_percent(proportion)}" for proportion, name in proportions[:MOST_NAMED]]
-    more = f" and {len(proportions) - MOST_NAMED} more columns" if len(proportions) > MOST_NAMED else ""
-    return fill(f"{len(problem):,} rows; missing: {', '.join(named)}{more}", WIDTH)
+    columns = [f"{name} {_percent(proportion)}" for proportion, name in proportions[:MAX_NAMED_COLUMNS]]
+    more = f" and {len(proportions) - MAX_NAMED_COLUMNS} more columns" if len(proportions) > MAX_NAMED_COLUMNS else ""
+    return fill(f"{len(problem):,} rows; missing: {', '.join(columns)}{more}", TERMINAL_WIDTH)
 
 
 def first_lines(model: str) -> str:
     """Return the first lines of a printed model, truncated to the width, and the number of omitted lines."""
     lines = model.split("\n")
-    shown = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines[:MOST_LINES]]
-    more = [f"… and {len(lines) - MOST_LINES:,} more lines"] if len(lines) > MOST_LINES else []
+    shown = [line if len(line) <= TERMINAL_WIDTH else f"{line[: TERMINAL_WIDTH - 1]}…" for line in lines[:MAX_MODEL_LINES]]
+    more = [f"… and {len(lines) - MAX_MODEL_LINES:,} more lines"] if len(lines) > MAX_MODEL_LINES else []
     return "\n".join([*shown, *more])
 
 
@@ -74,8 +74,8 @@ def duration(seconds: float) -> str:
 
 def _listed(head: str, families: Mapping[str, ModelFamily]) -> str:
     usual = ", ".join(short for short, family in families.items() if family.competes)
-    named = ", ".join(short for short, family in families.items() if not family.competes)
-    return fill(f"{head}{usual}; if named, also {named}", WIDTH - 2, subsequent_indent=" " * len(head))
+    by_name = ", ".join(short for short, family in families.items() if not family.competes)
+    return fill(f"{head}{usual}; if named, also {by_name}", TERMINAL_WIDTH - 2, subsequent_indent=" " * len(head))
 
 
 def _painted(part: str) -> str:
@@ -84,8 +84,8 @@ def _painted(part: str) -> str:
     return "\n".join(click.style(line, fg="green") if line.startswith("*  ") else line for line in part.split("\n"))
 
 
-def _percent(share: float) -> str:
-    return "100 %" if share == 1 else f"{min(max(100 * share, 1), 99):.0f} %"
+def _percent(proportion: float) -> str:
+    return "100 %" if proportion == 1 else f"{min(max(100 * proportion, 1), 99):.0f} %"
 
 
 OWN = ("target", "output")  # differ between the commands; all other shared options say how the table is read

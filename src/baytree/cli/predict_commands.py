@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from baytree.metrics.evaluation import Evaluation
     from baytree.statistics.profile import Profile
 
-EXPLAINED = 3  # rows, if --row is not given
+DEFAULT_EXPLAINED_ROWS = 3  # first rows that are explained if --row is not given
 
 LEARNT_FROM = "as many rows of each class as in training: if these are the training rows, the results are optimistic"
 
@@ -69,14 +69,14 @@ def predict(
     from baytree.streaming import predict as batch_predict
 
     arguments.refuse_input_as_output(output, model, table)
-    predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
+    predictor, extra_columns = arguments.predictor(model, options["strict"]), names(keep)
     if (proba or reject is not None) and batch_predict.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
-    source = arguments.source_once(predictor, table, options, kept)
+    source = arguments.source_once(predictor, table, options, extra_columns)
 
     def write_all(source: files.TableSource) -> None:
         with csv_output.written(output) as write, progress(source.size, "predicting") as done:
-            for columns in batch_predict.answers(predictor, source, proba, done, kept, reasons, reject):
+            for columns in batch_predict.answers(predictor, source, proba, done, extra_columns, reasons, reject):
                 write(columns)
 
     if output and not is_written_in_place(output):  # a file is replaced only at the end, so a second attempt can start over
@@ -104,13 +104,15 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
     from baytree.streaming import predict as batch_predict
 
     predictor = arguments.predictor(model, options["strict"])
-    found = batch_predict.rows(arguments.source_for(predictor, table, options), row or range(1, EXPLAINED + 1))
-    absent = sorted(set(row) - set(found))
+    rows_by_number = batch_predict.rows(
+        arguments.source_for(predictor, table, options), row or range(1, DEFAULT_EXPLAINED_ROWS + 1)
+    )
+    absent = sorted(set(row) - set(rows_by_number))
     if absent:
         raise click.UsageError(f"{table} has no row {absent[0]:,}")
-    for at in sorted(found):
-        why = str(predictor.explain(found[at])[0])
-        click.echo(click.style(f"row {at:,}: ", bold=True) + escaped(why, keep="\n") + "\n")
+    for row_number in sorted(rows_by_number):
+        explanation = str(predictor.explain(rows_by_number[row_number])[0])
+        click.echo(click.style(f"row {row_number:,}: ", bold=True) + escaped(explanation, keep="\n") + "\n")
 
 
 @click.command(short_help="Evaluate a model on a table.")
@@ -155,17 +157,17 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **op
         counted = batch_predict.evaluate_source(predictor, source, done, amounts)
     if counted is None or not counted.n_rows:
         raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
-    found = Evaluation(predictor.name, target.name, target.classes or (), counted)
-    click.echo(str(found))
+    result = Evaluation(predictor.name, target.name, target.classes or (), counted)
+    click.echo(str(result))
     if curve is not None:
-        click.echo(f"\n{found.decision_curve(curve)}")
-    if _may_be_those_of_training(found, predictor.profile):
+        click.echo(f"\n{result.decision_curve(curve)}")
+    if _may_be_training_rows(result, predictor.profile):
         echo_notes([LEARNT_FROM])
 
 
-def _may_be_those_of_training(found: Evaluation, profile: Profile | None) -> bool:
+def _may_be_training_rows(result: Evaluation, profile: Profile | None) -> bool:
     from baytree.interview.interview import class_weights
 
-    if profile is None or not profile.columns or not found.classes:
+    if profile is None or not profile.columns or not result.classes:
         return False
-    return class_weights(profile).tolist() == found.confusion.sum(axis=1).tolist()
+    return class_weights(profile).tolist() == result.confusion.sum(axis=1).tolist()

@@ -12,16 +12,14 @@ from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli.console import echo_status
 from baytree.cli.options import MODEL, read_options
-from baytree.display.terminal import escaped
+from baytree.display.terminal import MAX_CLASS_COLUMNS, escaped
 from baytree.file_io.atomic import write_file
 
 if TYPE_CHECKING:
     from baytree.base.predictor import Predictor
     from baytree.interview.interview import Interview, Question
 
-BAR = 30  # characters for a probability of 1
-
-MOST_CLASSES = 8
+MAX_BAR_CHARACTERS = 30  # length of the bar of probability 1
 
 
 @click.command(short_help="Write an HTML page about a model.")
@@ -89,20 +87,20 @@ def interview(model: Path, sure: float, cost: tuple[str, ...], table: str | None
 
     predictor = arguments.predictor(model)
     frame = None if table is None else files.read_all(arguments.source_for(predictor, table, options))
-    talk = interview(predictor, frame, sure, _costs(cost, predictor.schema.names))
+    state = interview(predictor, frame, sure, _costs(cost, predictor.schema.names))
     click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
-    if talk.unasked:
-        click.echo(f"Text columns are not asked for: {', '.join(map(escaped, talk.unasked))}.\n")
-    asked = 0
-    while (question := talk.next()) is not None:
-        asked += 1
-        click.echo(f"{asked}. {_question_text(question)}")
-        if not _prompt_answer(talk, question):
+    if state.unasked:
+        click.echo(f"Text columns are not asked for: {', '.join(map(escaped, state.unasked))}.\n")
+    n_questions = 0
+    while (question := state.next()) is not None:
+        n_questions += 1
+        click.echo(f"{n_questions}. {_question_text(question)}")
+        if not _prompt_answer(state, question):
             return
-        click.echo(probability_bars(talk.belief) + "\n")
-    n = len(talk.answers)
-    spent = f", at a cost of {talk.spent:g}" if cost else ""
-    click.echo(f"My guess after {n} question{'s' * (n != 1)}{spent}: {escaped(str(talk.prediction))}")
+        click.echo(probability_bars(state.belief) + "\n")
+    n = len(state.answers)
+    spent = f", at a cost of {state.spent:g}" if cost else ""
+    click.echo(f"My guess after {n} question{'s' * (n != 1)}{spent}: {escaped(str(state.prediction))}")
 
 
 def draw(predictor: Predictor, model: Path, output: Path) -> None:
@@ -119,16 +117,19 @@ def draw(predictor: Predictor, model: Path, output: Path) -> None:
     write_file(output, to_svg(drawing(tree, predictor.schema)).encode())
 
 
-def probability_bars(belief: dict[Any, float]) -> str:
+def probability_bars(probabilities: dict[Any, float]) -> str:
     """Return the probabilities as a bar chart, largest first.
 
     >>> print(probability_bars({"yes": 0.75, "no": 0.25}))
       yes   75 % ██████████████████████
       no    25 % ████████
     """
-    order = sorted(belief, key=lambda label: -belief[label])[:MOST_CLASSES]
+    order = sorted(probabilities, key=lambda label: -probabilities[label])[:MAX_CLASS_COLUMNS]
     width = max(len(escaped(str(label))) for label in order)
-    lines = [f"  {escaped(str(c)):<{width}} {100 * belief[c]:4.0f} % {'█' * round(BAR * belief[c])}".rstrip() for c in order]
+    lines = [
+        f"  {escaped(str(c)):<{width}} {100 * p:4.0f} % {'█' * round(MAX_BAR_CHARACTERS * p)}".rstrip()
+        for c, p in ((c, probabilities[c]) for c in order)
+    ]
     return "\n".join(lines)
 
 

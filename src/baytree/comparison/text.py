@@ -9,12 +9,10 @@ import numpy as np
 
 from baytree.comparison.entry import Entry
 from baytree.comparison.recommendation import ROUNDING
-from baytree.display.terminal import aligned, escaped
+from baytree.display.terminal import TERMINAL_WIDTH, aligned, escaped
 
 if TYPE_CHECKING:
     from baytree.comparison.leaderboard import Comparison
-
-WIDTH = 80  # characters per line
 
 _HEADINGS = {"Brier score": "Brier", "squared error": "sq. error", "expected cost": "cost"}  # short forms for narrow columns
 
@@ -126,7 +124,7 @@ def _beside(compared: Comparison) -> list[str]:
 
 def notes(compared: Comparison) -> list[str]:
     notes = [
-        fill(f"* {rule(compared)}", WIDTH, subsequent_indent="  "),
+        fill(f"* {rule(compared)}", TERMINAL_WIDTH, subsequent_indent="  "),
         f"worse ±: difference from the best, and its standard error{' (Nadeau and Bengio)' * compared.baseline.is_by_fold}",
         _wrapped(f"always predicting {_always(compared)}: {_bar_in_scores(compared)}"),
     ]
@@ -169,4 +167,4 @@ def _score(value: float, digits: int | None = None) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return fill(escaped(text), WIDTH)
+    return fill(escaped(text), TERMINAL_WIDTH)

@@ -21,7 +21,7 @@ import numpy as np
 from baytree.base.learner import MergeableLearner, Statistic
 from baytree.conformal_prediction.fold_models import FoldModel, NewRows
 from baytree.data.encoding.table import Table
-from baytree.uncertainty.intervals import TIE, weight_up_to
+from baytree.uncertainty.intervals import TIE_TOLERANCE, weight_up_to
 
 
 class ConformalScores(Protocol):
@@ -61,7 +61,7 @@ class FullConformal:
         for after in self.learner.predict_after(self.seen, changes, 1, table):
             given = label[after.changes]
             own = after.own[np.arange(len(given)), given]
-            conforms_less = after.others[:, at, table.label] <= own[:, None] * (1 + TIE)
+            conforms_less = after.others[:, at, table.label] <= own[:, None] * (1 + TIE_TOLERANCE)
             counts = conforms_less & (table.label == given[:, None]) if by_class else conforms_less
             weight[after.changes] = counts @ table.weight
         return weight.reshape(n_new, n_classes)
@@ -88,7 +88,7 @@ class JackknifePlus:
         for after in self.learner.predict_after(self.seen, table, -1, asked.table):
             label, amount = table.label[after.changes], table.weight[after.changes]
             own = after.own[np.arange(len(label)), label]
-            conforms_less = own[:, None, None] <= after.others * (1 + TIE)
+            conforms_less = own[:, None, None] <= after.others * (1 + TIE_TOLERANCE)
             if by_class:
                 conforms_less &= (label[:, None] == np.arange(table.n_classes))[:, None]
             weight += np.einsum("c,cnk->nk", amount, conforms_less)

@@ -21,7 +21,7 @@ from baytree.conformal_prediction.nonconformity import CalibrationFold, Conforma
 from baytree.data.encoding import read_target as target_reading
 from baytree.display.results import TextResult
 from baytree.display.terminal import escaped
-from baytree.uncertainty.intervals import TIE, least_conforming, lower_bounds
+from baytree.uncertainty.intervals import TIE_TOLERANCE, least_conforming, lower_bounds
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class PredictionSets(TextResult):
             Columns in the order of `classes_`.
         """
         alpha = self.guarantee_settings.alpha if alpha is None else param_validation.open_interval("alpha", alpha)
-        return self.p_values(X) > alpha * (1 + TIE)
+        return self.p_values(X) > alpha * (1 + TIE_TOLERANCE)
 
     def predict(self, X: FrameLike, alpha: float | None = None) -> list[tuple[Any, ...]]:
         """Return the prediction set of each row as a tuple of classes, in the order of `classes_`.

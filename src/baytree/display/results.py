@@ -74,9 +74,9 @@ def stacked(pages: Iterable[str], notes: Iterable[str] = ()) -> str:
     return "".join([*pages, xml.tostring(root, encoding="unicode", method="html")])
 
 
-def _add_notes(whole: xml.Element, notes: Iterable[str]) -> None:
+def _add_notes(parent: xml.Element, notes: Iterable[str]) -> None:
     for note in notes:
-        xml.SubElement(whole, "p", {"style": "font-family:sans-serif;font-size:12px;margin:2px 8px"}).text = escaped(note)
+        xml.SubElement(parent, "p", {"style": "font-family:sans-serif;font-size:12px;margin:2px 8px"}).text = escaped(note)
 
 
 def _row(parent: xml.Element, tag: str, texts: Sequence[str], styles: Sequence[str]) -> None:

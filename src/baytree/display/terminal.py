@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+TERMINAL_WIDTH = 80  # characters per line of printed output: the width of a terminal that nobody has resized
+
+MAX_CLASS_COLUMNS = 8  # classes of a printed table: as many columns as fit the width; further classes are counted
+
 
 def escaped(text: str, keep: str = "") -> str:
     r"""Escape everything that a terminal would obey or hide; characters in `keep` stay.
@@ -95,25 +99,25 @@ def quoted(level: object) -> str:
     return '"' + name.replace('"', '\\"') + '"'
 
 
-def listed(levels: Sequence[object], most: int | None = None) -> str:
-    """Return levels in one line; beyond `most` levels, the first ones and the total number."""
-    if most is None or len(levels) <= most:
+def listed(levels: Sequence[object], max_levels: int | None = None) -> str:
+    """Return levels in one line; beyond `max_levels` levels, the first ones and the total number."""
+    if max_levels is None or len(levels) <= max_levels:
         return ", ".join(map(quoted, levels))
-    return ", ".join([*map(quoted, levels[: most - 1]), f"… ({len(levels)} levels)"])
+    return ", ".join([*map(quoted, levels[: max_levels - 1]), f"… ({len(levels)} levels)"])
 
 
-def counted(n: int, what: str) -> str:
+def counted(n: int, noun: str) -> str:
     """Return a number with its noun, singular or plural.
 
     >>> counted(1, "row"), counted(1200, "row")
     ('1 row', '1,200 rows')
     """
-    return f"{n:,} {what if n == 1 else what + 's'}"
+    return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
-def shortened(text: str, most: int) -> str:
-    """Return the text, truncated to `most` characters with an ellipsis."""
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+def shortened(text: str, max_length: int) -> str:
+    """Return the text, truncated to `max_length` characters with an ellipsis."""
+    return text if len(text) <= max_length else text[: max_length - 1].rstrip() + "…"
 
 
 def number(value: float) -> str:

@@ -15,9 +15,9 @@ from baytree.data.frames.raw import Raw, RawFrame
 from baytree.data.inference.level_matching import levels_of, matched
 from baytree.data.schema.column import Column, Kind
 from baytree.statistics.counts import Counts
-from baytree.statistics.profile import EXACT, Histogram, Profile, observed
+from baytree.statistics.profile import EXACT_EXPONENT, Histogram, Profile, observed
 
-MOST_NEW = 100  # new levels of a column that are stored by name: the first ones in sort order
+MAX_STORED_LEVELS = 100  # new levels of a column that are stored by name, the first in sort order, so that batches add up
 
 
 class NewLevels(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class NewLevels(msgspec.Struct, frozen=True):
         counted = dict(self.named)
         for name, n in other.named:
             counted[name] = counted.get(name, 0) + n
-        return type(self)(tuple(sorted(counted.items())[:MOST_NEW]), self.n_cells + other.n_cells)
+        return type(self)(tuple(sorted(counted.items())[:MAX_STORED_LEVELS]), self.n_cells + other.n_cells)
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -123,7 +123,7 @@ def _new_levels(raw: Raw, column: Column) -> tuple[NewLevels, np.ndarray]:
     new_codes = [k for k, level in enumerate(codes.levels) if level in new_names]
     count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels))[new_codes].tolist()
     named = sorted(zip((str(codes.levels[k]) for k in new_codes), count, strict=True))
-    return NewLevels(tuple(named[:MOST_NEW]), sum(count)), np.isin(codes.codes, new_codes)
+    return NewLevels(tuple(named[:MAX_STORED_LEVELS]), sum(count)), np.isin(codes.codes, new_codes)
 
 
 def _is_empty(raw: Raw) -> bool:
@@ -139,5 +139,5 @@ def _is_beyond(values: Values, before: Histogram | Counts) -> np.ndarray:
         return np.zeros(len(values), bool)
     if not len(before.edges):
         return ~np.isnan(values)
-    width = 0.0 if before.exponent[0] == EXACT else float(np.ldexp(1.0, int(before.exponent[0])))
+    width = 0.0 if before.exponent[0] == EXACT_EXPONENT else float(np.ldexp(1.0, int(before.exponent[0])))
     return (values < before.edges[0]) | (values > before.edges[-1] + width)

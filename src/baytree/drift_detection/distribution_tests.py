@@ -14,11 +14,11 @@ import numpy as np
 from baytree import _core
 from baytree.statistics.binning import chi_square, chi_square_tail
 from baytree.statistics.counts import Counts
-from baytree.statistics.profile import MOST_BUCKETS, Histogram
+from baytree.statistics.profile import MAX_BUCKETS, Histogram
 
-MOST_CELLS = 12  # cells of a numeric column in the test
+MAX_CELLS = 12  # cells of a numeric column in the test: more show finer changes, and need more rows
 
-LEAST_EXPECTED = 5.0  # expected rows of a cell, below which the chi-squared approximation is poor
+MIN_EXPECTED_ROWS = 5.0  # expected rows of a cell, below which the chi-squared approximation is poor (Cochran's rule)
 
 
 class DistributionPair(NamedTuple):
@@ -30,11 +30,11 @@ class DistributionPair(NamedTuple):
     missing_before: float
     missing_now: float
 
-    def known_by(self, share: float) -> DistributionPair:
+    def known_by(self, proportion: float) -> DistributionPair:
         """Scale the training weights to the sample of rows that the profile is based on: other rows are no evidence."""
-        if share == 1.0:
+        if proportion == 1.0:
             return self
-        return self._replace(before=self.before * share, missing_before=self.missing_before * share)
+        return self._replace(before=self.before * proportion, missing_before=self.missing_before * proportion)
 
     @property
     def is_ordered(self) -> bool:
@@ -46,7 +46,7 @@ def pair_distributions(before: Histogram | Counts, now: Histogram | Counts) -> D
     """Distributions of training and new rows on common cells."""
     if isinstance(before, Histogram) and isinstance(now, Histogram):
         wider = max(int(before.exponent[0]), int(now.exponent[0]))
-        _, edges, before_places, now_places = _core.united_buckets(before.edges, now.edges, wider, MOST_BUCKETS)
+        _, edges, before_places, now_places = _core.united_buckets(before.edges, now.edges, wider, MAX_BUCKETS)
         before_cells, now_cells = (
             _cell_weights(before, before_places, len(edges)),
             _cell_weights(now, now_places, len(edges)),
@@ -91,11 +91,11 @@ def _values_p(pair: DistributionPair, n_new: int) -> float:
 def missing_chance(missing_before: float, known_before: float, missing_now: float, known_now: float) -> float:
     """p-value of equal proportions of missing values in training and now.
 
-    Chi-squared; if fewer than `LEAST_EXPECTED` rows are expected in a cell, Fisher's exact test, twice its smaller tail.
+    Chi-squared; if fewer than `MIN_EXPECTED_ROWS` rows are expected in a cell, Fisher's exact test, twice its smaller tail.
     """
     table = np.array([[missing_before, known_before], [missing_now, known_now]], float)
     total = table.sum()
-    if not total or (np.outer(table.sum(axis=1), table.sum(axis=0)) / total).min() >= LEAST_EXPECTED:
+    if not total or (np.outer(table.sum(axis=1), table.sum(axis=0)) / total).min() >= MIN_EXPECTED_ROWS:
         return chi_square_tail(*chi_square(table))
     whole = np.rint(table).astype(int)
     n_now, n_missing = int(whole[1].sum()), int(whole[:, 0].sum())
@@ -140,20 +140,20 @@ def _equal_count_cells(pair: DistributionPair) -> np.ndarray:
     if not total.sum():
         return np.zeros((2, 0))
     quantile = (np.cumsum(total) - total / 2) / total.sum()
-    cell = np.minimum((quantile * MOST_CELLS).astype(int), MOST_CELLS - 1)
-    return np.stack([np.bincount(cell, side, MOST_CELLS) for side in (pair.before, pair.now)])
+    cell = np.minimum((quantile * MAX_CELLS).astype(int), MAX_CELLS - 1)
+    return np.stack([np.bincount(cell, side, MAX_CELLS) for side in (pair.before, pair.now)])
 
 
 def _pooled(table: np.ndarray) -> np.ndarray:
     """Merge rare cells into one, so that every cell has enough expected rows in both tables."""
     total = table.sum(axis=0)
     smaller_proportion = table.sum(axis=1).min() / max(table.sum(), 1.0)
-    is_rare = total * smaller_proportion < LEAST_EXPECTED
+    is_rare = total * smaller_proportion < MIN_EXPECTED_ROWS
     rare = table[:, is_rare].sum(axis=1, keepdims=True)
     frequent = table[:, ~is_rare]
     if not rare.sum():
         return frequent
-    if rare.sum() * smaller_proportion >= LEAST_EXPECTED or not frequent.shape[1]:
+    if rare.sum() * smaller_proportion >= MIN_EXPECTED_ROWS or not frequent.shape[1]:
         return np.concatenate([frequent, rare], axis=1)
     smallest = int(np.argmin(frequent.sum(axis=0)))
     frequent[:, smallest] += rare[:, 0]

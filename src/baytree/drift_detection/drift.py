@@ -14,9 +14,9 @@ from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
 from baytree.drift_detection.effects import effect, simulate_training_rows
 
-ALARM = 0.01  # family-wise error rate: probability that any column of unchanged rows raises an alarm
+FAMILY_WISE_ERROR_RATE = 0.01  # probability that any column of unchanged rows raises an alarm
 
-_SHOWN = 3  # new levels per line
+_MAX_LISTED_LEVELS = 3  # new levels of a column that its line lists
 
 
 class ColumnDrift(msgspec.Struct, frozen=True):
@@ -117,19 +117,21 @@ class Drift:
     def columns(self) -> list[ColumnDrift]:
         """Change of each column."""
         profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
-        proportion = profile.n_looked_at / max(int(profile.rows[0]), 1)
-        pairs = [pair_distributions(*each).known_by(proportion) for each in zip(profile.columns, batch.columns, strict=True)]
+        proportion = profile.n_sampled / max(int(profile.rows[0]), 1)
+        pairs = [
+            pair_distributions(*change).known_by(proportion) for change in zip(profile.columns, batch.columns, strict=True)
+        ]
         tests = [chances(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
-        adjusted_p = iter(adjust_holm([p for own in tests for p in own]))
-        adjusted = [min(next(adjusted_p) for _ in own) for own in tests]
+        adjusted_p = iter(adjust_holm([p for column_tests in tests for p in column_tests]))
+        adjusted = [min(next(adjusted_p) for _ in column_tests) for column_tests in tests]
         rows = simulate_training_rows(self._predictor, profile)
         changes = [
-            self._told(column.name, j, pairs[j], adjusted[j], rows if adjusted[j] < ALARM else None)
+            self._column_drift(column.name, j, pairs[j], adjusted[j], rows if adjusted[j] < FAMILY_WISE_ERROR_RATE else None)
             for j, column in enumerate(schema.columns)
         ]
-        return sorted(changes, key=lambda each: (not each.is_alarming, -each.effect, -each.distance))
+        return sorted(changes, key=lambda change: (not change.is_alarming, -change.effect, -change.distance))
 
-    def _told(self, name: str, j: int, pair: DistributionPair, p: float, rows: list[Any] | None) -> ColumnDrift:
+    def _column_drift(self, name: str, j: int, pair: DistributionPair, p: float, rows: list[Any] | None) -> ColumnDrift:
         new, n = self.batch.new[j], max(self.n_rows, 1)
         n_before = max(float(pair.before.sum() + pair.missing_before), 1.0)
         return ColumnDrift(
@@ -150,11 +152,11 @@ class Drift:
         return {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
 
     def __str__(self) -> str:
-        n, found = self.n_rows, self.alarms
+        n, alarms = self.n_rows, self.alarms
         head = (
             f"{n:,} row{'s' * (n != 1)}, {self.out_of_range:.1%} with a new level or a number outside the range of training."
         )
-        verdict = f"{len(found)} of {len(self.columns)} columns have changed" if found else "No column has changed"
+        verdict = f"{len(alarms)} of {len(self.columns)} columns have changed" if alarms else "No column has changed"
         table = aligned(_HEADER, [_row(column) for column in self.columns])
         return f"{head} {verdict} significantly.\n\n{table}"
 
@@ -165,17 +167,17 @@ _HEADER = ("column", "changed", "distance", "p", "missing", "in training", "new 
 
 
 def _row(column: ColumnDrift) -> list[str]:
-    more = ["…"] if len(column.new_levels) > _SHOWN else []
-    levels = ", ".join([escaped(level) for level in column.new_levels[:_SHOWN]] + more)
+    more = ["…"] if len(column.new_levels) > _MAX_LISTED_LEVELS else []
+    levels = ", ".join([escaped(level) for level in column.new_levels[:_MAX_LISTED_LEVELS]] + more)
     new = f"{column.new:.1%}: {levels}" if column.new else ""
     changed = "yes" if column.is_alarming else ""
-    shares = [f"{column.missing:.1%}", f"{column.missing_before:.1%}"]
+    proportions = [f"{column.missing:.1%}", f"{column.missing_before:.1%}"]
     return [
         column.column,
         changed,
         f"{column.distance:.3f}",
         f"{column.p:.2g}",
-        *shares,
+        *proportions,
         new,
         f"{column.effect:.1%}" if changed else "",
     ]

@@ -13,7 +13,7 @@ from baytree.interview.posterior import uniform
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Histogram, Profile
 
-N_IMAGINED = 400
+N_SIMULATED_ROWS = 400  # rows drawn from the profile per column: more cost time in proportion and change the effect little
 
 
 def effect(predictor: Predictor, values: list[np.ndarray], column: int, pair: DistributionPair) -> float:
@@ -35,16 +35,21 @@ def simulate_training_rows(predictor: Predictor, profile: Profile) -> list[np.nd
     """
     prior = class_weights(profile)
     cumulative = np.cumsum(prior / prior.sum())
-    label = np.searchsorted(cumulative, (np.arange(N_IMAGINED) + 0.5) / N_IMAGINED).clip(0, len(prior) - 1)
+    label = np.searchsorted(cumulative, (np.arange(N_SIMULATED_ROWS) + 0.5) / N_SIMULATED_ROWS).clip(0, len(prior) - 1)
     pairs = zip(predictor.schema.columns, profile.columns, strict=True)
-    return [_simulated_column(column, seen, label, j, len(predictor.schema)) for j, (column, seen) in enumerate(pairs)]
+    return [
+        _simulated_column(column, distribution, label, j, len(predictor.schema))
+        for j, (column, distribution) in enumerate(pairs)
+    ]
 
 
-def _simulated_column(column: Column, seen: Histogram | Counts, label: np.ndarray, place: int, n_columns: int) -> np.ndarray:
+def _simulated_column(
+    column: Column, distribution: Histogram | Counts, label: np.ndarray, place: int, n_columns: int
+) -> np.ndarray:
     missing = np.nan if column.kind is Kind.NUMERIC else -1.0
-    counts = seen.counts if isinstance(seen, Histogram) else seen
+    counts = distribution.counts if isinstance(distribution, Histogram) else distribution
     weight = counts.cells.rounded()
-    points = seen.points() if isinstance(seen, Histogram) else np.arange(len(weight) - 1.0)
+    points = distribution.points() if isinstance(distribution, Histogram) else np.arange(len(weight) - 1.0)
     proportion = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
     draw = uniform(np.arange(len(label)) * n_columns + place)
     cell = (np.cumsum(proportion, axis=0)[:, label] <= draw).sum(axis=0).clip(0, len(weight) - 1)

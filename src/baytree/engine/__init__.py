@@ -6,7 +6,7 @@ A learner sees its training rows only through the protocol `Partitions` (`engine
   added up in the order of the partitions. The result therefore depends neither on threads nor on machines.
 - `submit(observe)` requests a statistic without starting a pass. It is computed by the next pass, whatever starts that one;
   calling the returned function starts a pass only if there was none since. On remote engines this saves reads of the data.
-- `gather(choose)` brings selected rows into this process, `map_partitions(change)` transforms each partition on the fly.
+- `gather(select)` brings selected rows into this process, `map_partitions(transform)` transforms each partition on the fly.
 - `apply(make)` and `apply_and_persist(make, kind)` compute a value per partition (`engine.partition_values`) for solvers
   that read the same rows again and again; `persist()` keeps the partitions themselves.
 
@@ -24,7 +24,7 @@ The path of one `map_reduce` call on a remote engine:
    - Dask (`engine.dask`): `WorkerBlocks` pickles it once and submits one task per worker that holds blocks; results of
      more than a few workers are added up on workers first. Without a `distributed` client, `LocalBlocks` does it here;
    - Spark (`engine.spark`): `CachedBlocks` runs it with `mapInArrow` over a cached frame of blocks, which Python workers
-     read from local files (`engine.kept_files`); large results are added up on the workers first.
+     read from local files (`engine.block_files`); large results are added up on the workers first.
 2. At a block, the pass unpacks it, encodes its rows with the schema (`BlockEncoder`), splits them into parts of
    `rows_per_part` rows and observes each as `LocalPartitions` would.
 3. On Dask and Spark the statistic comes back pickled as a `WorkerResult`, with the warnings or the error of the worker

@@ -23,45 +23,45 @@ from baytree.parallel.threads import S
 
 PREFIX = "baytree-scan-"
 
-LOCK = "lock"  # file in the folder; the process that uses the folder holds a lock on it
+LOCK = "lock"  # name of a file in the folder; the process that uses the folder holds a lock on it
 
 
 class BlockStore:
-    """Packed blocks, in memory while they fit into `room` bytes, otherwise in files of a private folder.
+    """Packed blocks, in memory while they fit into `max_memory_bytes`, otherwise in files of a private folder.
 
     The folder is removed with this object, at the latest when Python exits.
     """
 
-    def __init__(self, room: int = 0):
+    def __init__(self, max_memory_bytes: int = 0):
         _remove_abandoned()
         self.path = temporary.create_folder(f"{PREFIX}{os.getpid()}-")
         self.remove = weakref.finalize(self, _remove, self.path, _create_lock(self.path))
-        self.room, self.n_pieces = room, 0
-        self._held: dict[int, Content] = {}
+        self.max_memory_bytes, self.n_blocks = max_memory_bytes, 0
+        self._in_memory: dict[int, Content] = {}
         self._size = 0  # bytes of the blocks in memory
         self._lock = Lock()
 
-    def filled(self, pieces: Iterator[tuple[Content, BlockInspection]], total: BlockInspection) -> BlockInspection:
+    def append(self, blocks: Iterator[tuple[Content, BlockInspection]], total: BlockInspection) -> BlockInspection:
         """Append blocks and return the sum of their inspections and `total`."""
-        before = self.n_pieces
-        for k in [k for k in self._held if k >= before]:  # an earlier attempt may have failed part-way
-            self._size -= len(self._held.pop(k))
+        before = self.n_blocks
+        for k in [k for k in self._in_memory if k >= before]:  # an earlier attempt may have failed part-way
+            self._size -= len(self._in_memory.pop(k))
         try:
-            for content, inspection in pieces:
-                self._keep(self.n_pieces, content)
-                self.n_pieces += 1
+            for content, inspection in blocks:
+                self._store(self.n_blocks, content)
+                self.n_blocks += 1
                 total = total + inspection
         except OSError as error:
             raise _write_error(self.path, error) from None
         except BaseException:
-            self.n_pieces = before  # these blocks will be appended again
+            self.n_blocks = before  # these blocks will be appended again
             raise
         return total
 
     def map_reduce(self, work: Callable[[Content], S]) -> S:
         """Apply `work` to every block and return the sum of the results, in block order (one pass)."""
-        streamed = threads.map_streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
-        results = track_blocks(streamed, self.n_pieces)
+        streamed = threads.map_streamed(lambda k: work(self._block(k)), range(self.n_blocks))
+        results = track_blocks(streamed, self.n_blocks)
         total = next(results)
         for result in results:
             total = total + result
@@ -73,40 +73,40 @@ class BlockStore:
         """Store of `make(block)` for every block; each is computed when a pass first reads it."""
         return DerivedBlockStore(self, make)
 
-    def _keep(self, k: int, content: Content) -> None:
+    def _store(self, k: int, content: Content) -> None:
         """Store a block, in memory if it fits."""
         with self._lock:  # passes run on threads
-            in_memory = len(content) + self._size <= self.room
+            in_memory = len(content) + self._size <= self.max_memory_bytes
             if in_memory:
-                self._held[k] = content
+                self._in_memory[k] = content
                 self._size += len(content)
         if not in_memory:
-            self._file(k).write_bytes(packed_bytes(content))
+            self._path_of(k).write_bytes(packed_bytes(content))
 
-    def _piece(self, k: int) -> Content:
-        return self._held[k] if k in self._held else self._file(k).read_bytes()
+    def _block(self, k: int) -> Content:
+        return self._in_memory[k] if k in self._in_memory else self._path_of(k).read_bytes()
 
-    def _file(self, k: int) -> Path:
+    def _path_of(self, k: int) -> Path:
         return self.path / f"{k:06d}"
 
 
 class DerivedBlockStore(BlockStore):
     """Values computed from the blocks of another store, on first use; memory limit is half of that store's."""
 
-    def __init__(self, pieces: BlockStore, make: Callable[[Content], bytes]):
-        super().__init__(pieces.room // 2)
-        self.pieces, self.make, self.n_pieces = pieces, make, pieces.n_pieces
-        self._made: set[int] = set()
+    def __init__(self, source: BlockStore, make: Callable[[Content], bytes]):
+        super().__init__(source.max_memory_bytes // 2)
+        self.source, self.make, self.n_blocks = source, make, source.n_blocks
+        self._computed: set[int] = set()
 
-    def _piece(self, k: int) -> Content:
-        if k in self._made:
-            return super()._piece(k)
-        content = self.make(self.pieces._piece(k))
+    def _block(self, k: int) -> Content:
+        if k in self._computed:
+            return super()._block(k)
+        content = self.make(self.source._block(k))
         try:
-            self._keep(k, content)
+            self._store(k, content)
         except OSError as error:
             raise _write_error(self.path, error) from None
-        self._made.add(k)
+        self._computed.add(k)
         return content
 
 

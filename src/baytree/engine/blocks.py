@@ -42,7 +42,7 @@ class _Column(msgspec.Struct, frozen=True, array_like=True):
 class PackedBlock(msgspec.Struct, frozen=True, array_like=True):
     """Packed rows of one block. Cells are views and are copied only when converted to bytes."""
 
-    place: str
+    location: str
     n_rows: int
     columns: dict[str, _Column]
     target: Target
@@ -59,17 +59,17 @@ class PackedBlock(msgspec.Struct, frozen=True, array_like=True):
 class Block(msgspec.Struct, frozen=True):
     """Raw rows of one block with target and weights, and their location for messages."""
 
-    place: str
+    location: str
     sample: TrainingSample
 
 
-def pack(piece: Block) -> PackedBlock:
+def pack(block: Block) -> PackedBlock:
     """Lay out the rows of a block as a `PackedBlock`."""
-    sample = piece.sample
+    sample = block.sample
     columns = {name: _pack_column(name, raw) for name, raw in sample.frame.columns.items()}
     weight = None if sample.is_unweighted else _cells(sample.weight)
     label = _Column(sample.label.values.dtype.str, _cells(sample.label.values))
-    fields = (piece.place, sample.frame.n_rows, columns, sample.label.target, label, weight, sample.is_unweighted)
+    fields = (block.location, sample.frame.n_rows, columns, sample.label.target, label, weight, sample.is_unweighted)
     return PackedBlock(*fields)
 
 
@@ -80,12 +80,12 @@ def packed_bytes(content: PackedBlock | bytes) -> bytes:
 
 def unpack(content: PackedBlock | bytes) -> Block:
     """Rebuild a block; its columns are views of the packed cells."""
-    piece = content if isinstance(content, PackedBlock) else msgspec.msgpack.decode(content, type=PackedBlock)
-    columns = {name: _unpack_column(column) for name, column in piece.columns.items()}
-    frame = RawFrame(columns, piece.n_rows, True, True, target=piece.target.name)
-    weight = np.ones(piece.n_rows) if piece.weight is None else np.frombuffer(piece.weight)
-    label = Labels(np.frombuffer(piece.label.cells, piece.label.dtype), _with_tuples(piece.target))
-    return Block(piece.place, TrainingSample(frame, label, weight, piece.is_unweighted))
+    block = content if isinstance(content, PackedBlock) else msgspec.msgpack.decode(content, type=PackedBlock)
+    columns = {name: _unpack_column(column) for name, column in block.columns.items()}
+    frame = RawFrame(columns, block.n_rows, True, True, target=block.target.name)
+    weight = np.ones(block.n_rows) if block.weight is None else np.frombuffer(block.weight)
+    label = Labels(np.frombuffer(block.label.cells, block.label.dtype), _restore_tuple_classes(block.target))
+    return Block(block.location, TrainingSample(frame, label, weight, block.is_unweighted))
 
 
 def _pack_column(name: str, raw: Raw) -> _Column:
@@ -117,15 +117,15 @@ def _unpack_column(column: _Column) -> Raw:
     codes = Codes(cells, tuple(column.levels), column.is_ordered, column.is_declared)
     if not column.is_strings:
         return codes
-    return Strings(len(cells), lambda: codes, lambda: _strings(codes), column.is_category)
+    return Strings(len(cells), lambda: codes, lambda: _decode_strings(codes), column.is_category)
 
 
-def _strings(codes: Codes) -> list[str | None]:
+def _decode_strings(codes: Codes) -> list[str | None]:
     names: list[Any] = [*codes.levels, None]
     return [names[code] for code in codes.codes.tolist()]
 
 
-def _with_tuples(target: Target) -> Target:
+def _restore_tuple_classes(target: Target) -> Target:
     """Target with tuple classes restored: msgpack returns them as lists."""
     if target.classes is None:
         return target
@@ -135,13 +135,13 @@ def _with_tuples(target: Target) -> Target:
 
 T = TypeVar("T")
 
-Declared = Mapping[str, Any] | None  # column kinds and levels that the user declares, by column name
+Declarations = Mapping[str, Any] | None  # column kinds and levels that the user declares, by column name
 
 
 class BlockInspection(msgspec.Struct, frozen=True):
     """Additive summary of the first pass over one or more blocks."""
 
-    place: str
+    location: str
     sizes: dict[str, int] = {}  # number of rows that count in each block, by location, in block order
     columns: tuple[str, ...] = ()
     n_given: int = 0
@@ -149,12 +149,12 @@ class BlockInspection(msgspec.Struct, frozen=True):
     n_unlabelled: int = 0
     is_unweighted: bool = True
     target: Target | None = None  # None if no row counts
-    census: TableProfile | None = None
+    profile: TableProfile | None = None
 
     def __add__(self, other: Self) -> Self:
         _check_same_columns(self, other)
         return type(self)(
-            self.place if self.n_rows else other.place,
+            self.location if self.n_rows else other.location,
             {**self.sizes, **other.sizes},
             self.columns or other.columns,
             self.n_given + other.n_given,
@@ -162,7 +162,7 @@ class BlockInspection(msgspec.Struct, frozen=True):
             self.n_unlabelled + other.n_unlabelled,
             self.is_unweighted and other.is_unweighted,
             _merge_optional(self.target, other.target, lambda a, b: a.union(b)),
-            _merge_optional(self.census, other.census, partial(_merge_profiles, other.place)),
+            _merge_optional(self.profile, other.profile, partial(_merge_profiles, other.location)),
         )
 
 
@@ -177,48 +177,48 @@ class Vocabularies(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def error_location(place: str) -> Iterator[None]:
+def error_location(location: str) -> Iterator[None]:
     """Prefix errors raised inside this context with the location of the rows."""
     try:
         yield
     except (ValueError, TypeError) as error:
         message = str(error)
-        raise type(error)(message if message.startswith(place) else f"{place}: {message}") from None
+        raise type(error)(message if message.startswith(location) else f"{location}: {message}") from None
 
 
 def inspect_block(
-    declared: Declared,
+    declarations: Declarations,
     target: str,
     weight: str | None,
     read_labels: ReadLabels,
     frame: FrameLike,
-    place: str,
+    location: str,
 ) -> tuple[PackedBlock, BlockInspection]:
     """Pack the rows of one block and inspect them."""
-    with error_location(place):
+    with error_location(location):
         sample, n_unlabelled = read_part(frame, target, weight, read_labels)
-        piece = Block(place, sample)
-        return pack(piece), msgspec.structs.replace(_inspection(piece, declared), n_unlabelled=n_unlabelled)
+        block = Block(location, sample)
+        return pack(block), msgspec.structs.replace(_inspection(block, declarations), n_unlabelled=n_unlabelled)
 
 
-def _inspection(piece: Block, declared: Declared) -> BlockInspection:
-    sample = piece.sample
+def _inspection(block: Block, declarations: Declarations) -> BlockInspection:
+    sample = block.sample
     columns, n_rows = tuple(sample.frame.columns), sample.frame.n_rows
     n_given = n_rows if sample.row_mask is None else len(sample.row_mask)
     if not n_rows:
-        return BlockInspection(piece.place, {}, columns, n_given, is_unweighted=sample.is_unweighted)
-    census = TableProfile.of_part(sample.frame, declared)
-    sizes = {piece.place: n_rows}
+        return BlockInspection(block.location, {}, columns, n_given, is_unweighted=sample.is_unweighted)
+    profile = TableProfile.of_part(sample.frame, declarations)
+    sizes = {block.location: n_rows}
     return BlockInspection(
-        piece.place, sizes, columns, n_given, n_rows, 0, sample.is_unweighted, sample.label.target, census
+        block.location, sizes, columns, n_given, n_rows, 0, sample.is_unweighted, sample.label.target, profile
     )
 
 
-def reinspect_block(declared: Declared, content: PackedBlock | bytes) -> BlockInspection:
+def reinspect_block(declarations: Declarations, content: PackedBlock | bytes) -> BlockInspection:
     """Inspect a packed block again, under other column declarations."""
-    piece = unpack(content)
-    with error_location(piece.place):
-        return _inspection(piece, declared)
+    block = unpack(content)
+    with error_location(block.location):
+        return _inspection(block, declarations)
 
 
 def collect_vocabularies(schema: Schema, content: PackedBlock | bytes) -> Vocabularies:
@@ -230,8 +230,8 @@ def _merge_optional(left: T | None, right: T | None, both: Callable[[T, T], T]) 
     return right if left is None else left if right is None else both(left, right)
 
 
-def _merge_profiles(place: str, left: TableProfile, right: TableProfile) -> TableProfile:
-    with error_location(place):
+def _merge_profiles(location: str, left: TableProfile, right: TableProfile) -> TableProfile:
+    with error_location(location):
         return left + right
 
 
@@ -240,7 +240,7 @@ def _check_same_columns(one: BlockInspection, other: BlockInspection) -> None:
         return
     lacking = next((name for name in one.columns if name not in other.columns), None)
     if lacking is not None:
-        raise ValueError(f"{other.place}: there is no column {lacking!r}, which {one.place} has")
+        raise ValueError(f"{other.location}: there is no column {lacking!r}, which {one.location} has")
     new = next((name for name in other.columns if name not in one.columns), None)
     if new is not None:
-        raise ValueError(f"{other.place}: there is a column {new!r}, which {one.place} does not have")
+        raise ValueError(f"{other.location}: there is a column {new!r}, which {one.location} does not have")

@@ -19,9 +19,13 @@ from baytree.data.schema.column import Kind
 from baytree.engine.partitions import Partitions
 from baytree.statistics.containers import RowArrays, every_nth
 
-_MIN_SPREAD = 1e-3  # standard deviations; half of a column closer together than this is nearly constant
+_MIN_MEDIAN_DEVIATION = (
+    1e-3  # standard deviations; if half of the values are closer to the median, the column is nearly constant
+)
 
-_SAMPLE_SIZE = 101  # rows that are sampled
+_SAMPLE_ROWS = (
+    101  # rows in the sample: enough to see whether half of a column is nearly constant; odd, so that the median is a value
+)
 
 
 class Outliers:
@@ -35,8 +39,8 @@ class Outliers:
         self.numbers: Sequence[int] = range(len(columns))
         if not (are_number_columns(columns) or rows.schema.is_numbers):
             self.numbers = [j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC]
-        step, middle = max(1, rows.n_rows // _SAMPLE_SIZE), rows.n_rows // 2
-        self._some = rows.submit(partial(_sample, self.numbers, step, middle), None) if self.numbers else None
+        step, middle = max(1, rows.n_rows // _SAMPLE_ROWS), rows.n_rows // 2
+        self._sample_query = rows.submit(partial(_sample, self.numbers, step, middle), None) if self.numbers else None
 
     def warn(self, columns: Iterable[int], spread: np.ndarray) -> None:
         """Warn of each of these columns that one outlier dominates, naming the column, the value and the remedy.
@@ -47,13 +51,13 @@ class Outliers:
         is_number = np.isin(numeric, self.numbers)
         numeric, spread = numeric[is_number], spread[is_number]
         index = np.searchsorted(self.numbers, numeric)
-        if self._some is None or not len(numeric):
+        if self._sample_query is None or not len(numeric):
             return
-        sample, middle_row = self._some().arrays
+        sample, middle_row = self._sample_query().arrays
         if not len(middle_row):
             return  # a sparse matrix, which is mostly 0
         # halved, because the distance between two doubles may overflow
-        close = np.flatnonzero(~(np.abs(sample[0, index] / 2 - middle_row[0, index] / 2) > _MIN_SPREAD * spread))
+        close = np.flatnonzero(~(np.abs(sample[0, index] / 2 - middle_row[0, index] / 2) > _MIN_MEDIAN_DEVIATION * spread))
         affected = numeric[close[_are_nearly_equal(sample[:, index[close]], spread[close])]].tolist()
         if affected:
             largest = self.rows.map_reduce(partial(_largest_values, affected), rows_per_part=None)
@@ -73,18 +77,18 @@ def _sample(columns: Sequence[int], step: int, middle: int, table: Table) -> Row
     return RowArrays.of(table.first, *chosen)
 
 
-def _are_nearly_equal(some: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Whether half of the observed values of each column [n_rows, n_columns] are within `_MIN_SPREAD` of the median.
+def _are_nearly_equal(sample: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Whether half of the values of each column [n_rows, n_columns] are within `_MIN_MEDIAN_DEVIATION` of the median.
 
     The distance is in standard deviations; columns with fewer than three values or distance 0 are not. bool [n_columns]
     """
-    if not some.size:
-        return np.zeros(some.shape[1], bool)
-    n_observed = (~np.isnan(some)).sum(axis=0)
-    half = np.minimum(n_observed // 2, len(some) - 1)[None]  # NaN sorts last
-    middle = np.take_along_axis(np.sort(some / 2, axis=0), half, axis=0)
-    distance = np.take_along_axis(np.sort(np.abs(some / 2 - middle), axis=0), half, axis=0)[0]
-    return (n_observed >= 3) & (distance > 0) & (distance < _MIN_SPREAD * spread)
+    if not sample.size:
+        return np.zeros(sample.shape[1], bool)
+    n_observed = (~np.isnan(sample)).sum(axis=0)
+    half = np.minimum(n_observed // 2, len(sample) - 1)[None]  # NaN sorts last
+    middle = np.take_along_axis(np.sort(sample / 2, axis=0), half, axis=0)
+    distance = np.take_along_axis(np.sort(np.abs(sample / 2 - middle), axis=0), half, axis=0)[0]
+    return (n_observed >= 3) & (distance > 0) & (distance < _MIN_MEDIAN_DEVIATION * spread)
 
 
 class _LargestValues(msgspec.Struct, frozen=True):
@@ -104,8 +108,8 @@ def _largest_value(values: np.ndarray) -> float:
     return float(values[np.nanargmax(np.abs(values))]) if not np.isnan(values).all() else 0.0
 
 
-def _warn(names: list[str], far: np.ndarray) -> None:
-    for name, value in zip(names, far, strict=True):
+def _warn(names: list[str], values: np.ndarray) -> None:
+    for name, value in zip(names, values, strict=True):
         _warnings.warn(
             f"column {name!r}: the value {value:g} is so far from the others that it dominates the standard deviation, and "
             "in units of it they are nearly equal; remove or clip it, or use a tree"

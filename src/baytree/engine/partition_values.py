@@ -39,7 +39,7 @@ class RecomputedPartitionValues(Generic[T]):
 
     def gather(self) -> list[T]:
         """All values, in the order of the parts."""
-        return self.map_reduce(lambda piece: [piece])
+        return self.map_reduce(lambda value: [value])
 
 
 def compose(make: Callable[[Table], T], then: Callable[[T], U], table: Table) -> U:
@@ -47,7 +47,7 @@ def compose(make: Callable[[Table], T], then: Callable[[T], U], table: Table) ->
     return then(make(table))
 
 
-_ALIGNED = 64  # bytes: vector instructions read whole cache lines
+_ALIGNMENT_BYTES = 64  # start of each array: a cache line, as vector instructions read it
 
 
 class ArraySerializable(Protocol):
@@ -76,35 +76,35 @@ class _Shape(msgspec.Struct, frozen=True, array_like=True):
 def as_bytes(arrays: Sequence[np.ndarray]) -> bytes:
     """Serialize arrays: a msgpack header with dtypes and shapes, then the aligned data."""
     header = msgspec.msgpack.encode([_Shape(array.dtype.str, array.shape) for array in arrays])
-    pieces = [_padded(len(header).to_bytes(8, "little") + header)]
-    return b"".join([*pieces, *(_padded(np.ascontiguousarray(array).tobytes()) for array in arrays)])
+    parts = [_padded(len(header).to_bytes(8, "little") + header)]
+    return b"".join([*parts, *(_padded(np.ascontiguousarray(array).tobytes()) for array in arrays)])
 
 
 def from_bytes(content: bytes | memoryview) -> list[np.ndarray]:
     """Arrays stored in these bytes, as views."""
     start = 8 + int.from_bytes(content[:8], "little")
     arrays = []
-    for each in msgspec.msgpack.decode(content[8:start], type=list[_Shape]):
-        start = -(-start // _ALIGNED) * _ALIGNED
-        count = int(np.prod(each.shape, dtype=np.int64))
-        arrays.append(np.frombuffer(content, each.dtype, count, start).reshape(each.shape))
+    for array_shape in msgspec.msgpack.decode(content[8:start], type=list[_Shape]):
+        start = -(-start // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
+        count = int(np.prod(array_shape.shape, dtype=np.int64))
+        arrays.append(np.frombuffer(content, array_shape.dtype, count, start).reshape(array_shape.shape))
         start += arrays[-1].nbytes
     return arrays
 
 
 def _padded(content: bytes) -> bytes:
-    return content + bytes(-len(content) % _ALIGNED)
+    return content + bytes(-len(content) % _ALIGNMENT_BYTES)
 
 
 class PersistedPartitionValues(Generic[K]):
     """Values computed once per block and stored with the blocks; lost ones are recomputed."""
 
-    def __init__(self, packs: Any, kind: type[K]):
-        self.packs, self.kind = packs, kind
+    def __init__(self, blocks: Any, kind: type[K]):
+        self.blocks, self.kind = blocks, kind
 
     def map_reduce(self, observe: Callable[[K], S], rows_per_part: int | None = None) -> S:
         """Apply `observe` to the value of each block and return the sum, in block order (one pass)."""
-        return self.packs.map_reduce(partial(_observe_bytes, self.kind, observe)).value
+        return self.blocks.map_reduce(partial(_observe_bytes, self.kind, observe)).value
 
     def apply(self, make: Callable[[K], T]) -> RecomputedPartitionValues[T]:
         """Values `make(value)`, recomputed in every pass."""
@@ -112,7 +112,7 @@ class PersistedPartitionValues(Generic[K]):
 
     def gather(self) -> list[K]:
         """All values, in the order of the blocks."""
-        return self.map_reduce(lambda piece: [piece])
+        return self.map_reduce(lambda value: [value])
 
 
 def _observe_bytes(kind: type[ArraySerializable], observe: Callable[[Any], Any], content: bytes) -> OptionalStatistic:

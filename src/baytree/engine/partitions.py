@@ -31,9 +31,11 @@ U = TypeVar("U")
 
 T_co = TypeVar("T_co", covariant=True)
 
-ROWS_PER_PART = 1 << 17  # rows; small enough that Ctrl-C is handled between two parts
+ROWS_PER_PART = (
+    1 << 17
+)  # rows of a part of a local table: a fraction of a second of work, so that Ctrl-C is handled between two parts
 
-LEAST_ROWS = 1 << 14  # rows; fewer are not worth a thread of their own
+MIN_ROWS_PER_THREAD = 1 << 14  # rows; fewer are not worth the start of another thread
 
 
 class PartitionValues(Protocol[T_co]):
@@ -75,16 +77,16 @@ class Partitions(Protocol):
         """
         ...
 
-    def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
-        """Rows that a local step needs, as one table: all, or those that `choose` selects from each part."""
+    def gather(self, select: Callable[[Table], Table] | None = None) -> Table:
+        """Rows that a local step needs, as one table: all, or those that `select` selects from each part."""
         ...
 
     def persist(self) -> Self:
         """Same partitions, stored where the next pass reads them quickly."""
         ...
 
-    def map_partitions(self, change: Callable[[Table], Table]) -> Partitions:
-        """Same rows with `change` applied to each part on the fly: weights or labels in another unit."""
+    def map_partitions(self, transform: Callable[[Table], Table]) -> Partitions:
+        """Same rows with `transform` applied to each part on the fly: weights or labels in another unit."""
         ...
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> PartitionValues[T]:
@@ -112,17 +114,17 @@ class LocalPartitions:
         """Function that runs `map_reduce(observe)` when called."""
         return partial(self.map_reduce, observe, rows_per_part)
 
-    def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
-        """All rows, or those that `choose` selects."""
-        return self.table if choose is None else choose(self.table)
+    def gather(self, select: Callable[[Table], Table] | None = None) -> Table:
+        """All rows, or those that `select` selects."""
+        return self.table if select is None else select(self.table)
 
     def persist(self) -> Self:
         """Return self: the rows are in memory already."""
         return self
 
-    def map_partitions(self, change: Callable[[Table], Table]) -> LocalPartitions:
-        """Same rows with `change` applied."""
-        return LocalPartitions(change(self.table), self.n_jobs)
+    def map_partitions(self, transform: Callable[[Table], Table]) -> LocalPartitions:
+        """Same rows with `transform` applied."""
+        return LocalPartitions(transform(self.table), self.n_jobs)
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> LocalPartitionValues[T]:
         """Values `make(part)`, in memory."""
@@ -144,35 +146,35 @@ class LocalPartitions:
 class LocalPartitionValues(Generic[T]):
     """Values computed once per part, in this process."""
 
-    def __init__(self, pieces: Sequence[T], n_jobs: int | None = None):
-        self.pieces, self.n_jobs = pieces, n_jobs
+    def __init__(self, values: Sequence[T], n_jobs: int | None = None):
+        self.values, self.n_jobs = values, n_jobs
 
     def map_reduce(self, observe: Callable[[T], S]) -> S:
         """Apply `observe` to every value and return the sum of the results, in order."""
         with threads.limit_threads(self.n_jobs):
-            return threads.sum_in_order(threads.map_ordered(observe, self.pieces))
+            return threads.sum_in_order(threads.map_ordered(observe, self.values))
 
     def apply(self, make: Callable[[T], U]) -> LocalPartitionValues[U]:
         """Values `make(value)`, computed by threads."""
         with threads.limit_threads(self.n_jobs):
-            return LocalPartitionValues(threads.map_ordered(make, self.pieces), self.n_jobs)
+            return LocalPartitionValues(threads.map_ordered(make, self.values), self.n_jobs)
 
     def gather(self) -> list[T]:
         """Values as a list."""
-        return list(self.pieces)
+        return list(self.values)
 
 
 def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | None = None) -> None:
     """Call work(part, first, last) for parts of the rows, on threads; each call may write only to its own rows."""
-    if len(table) <= LEAST_ROWS:  # the usual request is to predict one row
+    if len(table) <= MIN_ROWS_PER_THREAD:  # the usual request is to predict one row
         work(table, 0, len(table))
         return
-    step = min(ROWS_PER_PART, max(LEAST_ROWS, -(-len(table) // threads.count(n_jobs))))
+    step = min(ROWS_PER_PART, max(MIN_ROWS_PER_THREAD, -(-len(table) // threads.count(n_jobs))))
     spans = [(start, min(start + step, len(table))) for start in range(0, max(len(table), 1), step)]
     threads.map_ordered(lambda span: work(table.rows(*span), *span), spans, n_jobs)
 
 
-MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 2.0**-64, 2.0**64  # sums of weights outside this range are not numbers of rows
+MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 2.0**-64, 2.0**64  # sums of weights outside this range cannot be numbers of rows
 
 
 class WeightRange(msgspec.Struct, frozen=True):

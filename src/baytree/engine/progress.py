@@ -19,11 +19,11 @@ _pass: ContextVar[list[int] | None] = ContextVar("round", default=None)
 @contextmanager
 def report_progress(watch: Watch) -> Iterator[None]:
     """Call `watch` for every block of every pass inside this context."""
-    before, passes = _watch.set(watch), _pass.set([0])
+    outer_watch, passes = _watch.set(watch), _pass.set([0])
     try:
         yield
     finally:
-        _watch.reset(before)
+        _watch.reset(outer_watch)
         _pass.reset(passes)
 
 
@@ -32,18 +32,18 @@ def is_watched() -> bool:
     return _watch.get() is not None
 
 
-def track_blocks(pieces: Iterable[T], n_pieces: int | None = None) -> Iterator[T]:
+def track_blocks(blocks: Iterable[T], n_blocks: int | None = None) -> Iterator[T]:
     """Yield the blocks of a pass and report its start and every block, once the next one is requested."""
     watch, passes = _watch.get(), _pass.get()
     if watch is None or passes is None:
-        yield from pieces
+        yield from blocks
         return
     passes[0] += 1
     number = passes[0]
-    watch(number, 0, n_pieces)
-    for done, piece in enumerate(pieces, start=1):
-        yield piece
-        watch(number, done, n_pieces)
+    watch(number, 0, n_blocks)
+    for done, block in enumerate(blocks, start=1):
+        yield block
+        watch(number, done, n_blocks)
 
 
 def track_pass(work: Callable[[], T]) -> T:

@@ -18,11 +18,13 @@ from baytree.engine.partitions import Partitions
 from baytree.statistics.binning import cuts_of_counts
 from baytree.statistics.value_counts import ValueCounts
 
-_DIGITS = (48, 32, 16, 0)  # number of lower bits that remain after a pass has counted its digit
+_DIGIT_BITS = 16  # bits that one pass counts: four passes, and 65,536 counters per column
 
-_BASE = 1 << 16
+_DIGIT_SHIFTS = (48, 32, 16, 0)  # bits below the digit of each pass
 
-_SIGN, _LOW_BITS = np.uint64(1 << 63), np.int64((1 << 63) - 1)
+_N_DIGIT_VALUES = 1 << _DIGIT_BITS
+
+_SIGN_BIT, _LOW_BITS = np.uint64(1 << 63), np.int64((1 << 63) - 1)
 
 _NO_PREFIX = np.zeros(1, np.uint64)
 
@@ -65,7 +67,7 @@ class _QuantileSearch(msgspec.Struct, frozen=True):
 
     def narrowed(self, counts: ValueCounts) -> _QuantileSearch:
         """State after the next digit, given its counts."""
-        prefix = counts.value >> np.uint64(16)
+        prefix = counts.value >> np.uint64(_DIGIT_BITS)
         begin, before = self.begin.copy(), self.before.copy()
         for k in range(len(begin)):
             first, last = np.searchsorted(prefix, begin[k]), np.searchsorted(prefix, begin[k], side="right")
@@ -77,12 +79,12 @@ class _QuantileSearch(msgspec.Struct, frozen=True):
 
 def _by_digits(rows: Partitions, columns: list[int], n_bins: int) -> list[np.ndarray]:
     numbers = rows.apply(partial(_observed_columns, columns))
-    first = numbers.map_reduce(partial(_digits, [_NO_PREFIX] * len(columns), _DIGITS[0])).columns
+    first = numbers.map_reduce(partial(_digits, [_NO_PREFIX] * len(columns), _DIGIT_SHIFTS[0])).columns
     states = [_initial_search(counts, n_bins).narrowed(counts) for counts in first]
-    for digit in _DIGITS[1:]:
+    for digit in _DIGIT_SHIFTS[1:]:
         # the maximum is searched too: it closes the last bin and is not an edge
         prefixes = [np.unique(np.append(state.begin, state.end)) for state in states]
-        numbers = numbers.apply(partial(_with_prefixes, prefixes, digit + 16))
+        numbers = numbers.apply(partial(_with_prefixes, prefixes, digit + _DIGIT_BITS))
         digit_counts = numbers.map_reduce(partial(_digits, prefixes, digit)).columns
         states = [state.narrowed(counts) for state, counts in zip(states, digit_counts, strict=True)]
     return [_as_doubles(np.unique(state.begin[state.begin < state.end])) + 0.0 for state in states]
@@ -109,42 +111,44 @@ def _ordered_bits(values: np.ndarray, weight: np.ndarray) -> _Numbers:
     if not known.all():
         values, weight = values[known], weight[known]
     bits = (values + 0.0).view(np.int64)  # turns −0.0 into 0.0
-    return _Numbers((bits ^ ((bits >> 63) & _LOW_BITS)).view(np.uint64) ^ _SIGN, weight)
+    return _Numbers((bits ^ ((bits >> 63) & _LOW_BITS)).view(np.uint64) ^ _SIGN_BIT, weight)
 
 
 def _as_doubles(bits: np.ndarray) -> np.ndarray:
-    signed = (bits ^ _SIGN).view(np.int64)
+    signed = (bits ^ _SIGN_BIT).view(np.int64)
     return (signed ^ ((signed >> 63) & _LOW_BITS)).view(np.float64)
 
 
-def _with_prefixes(begin: Sequence[np.ndarray], n_bits: int, numbers: list[_Numbers]) -> list[_Numbers]:
+def _with_prefixes(prefixes: Sequence[np.ndarray], n_bits: int, numbers: list[_Numbers]) -> list[_Numbers]:
     """Values of each column that start with one of the requested prefixes (all but the lowest `n_bits` bits)."""
-    return [_with_prefix(each, prefix_set, np.uint64(n_bits)) for each, prefix_set in zip(numbers, begin, strict=True)]
+    return [
+        _with_prefix(column, prefix_set, np.uint64(n_bits)) for column, prefix_set in zip(numbers, prefixes, strict=True)
+    ]
 
 
-def _with_prefix(numbers: _Numbers, begin: np.ndarray, n_bits: np.uint64) -> _Numbers:
+def _with_prefix(numbers: _Numbers, prefixes: np.ndarray, n_bits: np.uint64) -> _Numbers:
     prefix = numbers.bits >> n_bits
-    selected = _digit_mask(begin)[prefix] if n_bits == _DIGITS[0] else np.isin(prefix, begin)
+    selected = _digit_mask(prefixes)[prefix] if n_bits == _DIGIT_SHIFTS[0] else np.isin(prefix, prefixes)
     return _Numbers(numbers.bits[selected], numbers.weight[selected])
 
 
 def _digit_mask(digits: np.ndarray) -> np.ndarray:
-    """Mask of the requested first digits: bool [_BASE]. Faster than a search while all values are tested."""
-    mask = np.zeros(_BASE, bool)
+    """Mask of the requested first digits: bool [_N_DIGIT_VALUES]. Faster than a search while all values are tested."""
+    mask = np.zeros(_N_DIGIT_VALUES, bool)
     mask[digits] = True
     return mask
 
 
-def _digits(begin: Sequence[np.ndarray], digit: int, numbers: list[_Numbers]) -> _Digits:
-    return _Digits(tuple(_counts(each, prefix_set, digit) for each, prefix_set in zip(numbers, begin, strict=True)))
+def _digits(prefixes: Sequence[np.ndarray], digit: int, numbers: list[_Numbers]) -> _Digits:
+    return _Digits(tuple(_counts(column, prefix_set, digit) for column, prefix_set in zip(numbers, prefixes, strict=True)))
 
 
-def _counts(numbers: _Numbers, begin: np.ndarray, digit: int) -> ValueCounts:
+def _counts(numbers: _Numbers, prefixes: np.ndarray, digit: int) -> ValueCounts:
     """Weight of each next digit of values that all start with one of these prefixes (ascending)."""
     digits = numbers.bits >> np.uint64(digit)
-    if len(begin) > 1:  # few values are left
+    if len(prefixes) > 1:  # few values are left
         value, index = np.unique(digits, return_inverse=True)
         return ValueCounts(value, np.bincount(index, numbers.weight, len(value)))
-    total = np.bincount((digits & np.uint64(_BASE - 1)).astype(np.int64), numbers.weight, _BASE)
+    total = np.bincount((digits & np.uint64(_N_DIGIT_VALUES - 1)).astype(np.int64), numbers.weight, _N_DIGIT_VALUES)
     present = np.flatnonzero(total > 0)
-    return ValueCounts((begin[0] << np.uint64(16)) | present.astype(np.uint64), total[present])
+    return ValueCounts((prefixes[0] << np.uint64(_DIGIT_BITS)) | present.astype(np.uint64), total[present])

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 Content = PackedBlock | bytes  # of a block; engines that keep it in this process need not convert it to bytes
 
-Look = Callable[[FrameLike, str], tuple[Content, BlockInspection]]
+InspectBlock = Callable[[FrameLike, str], tuple[Content, BlockInspection]]
 
 
 class BlockCollection(Protocol):
@@ -62,7 +62,7 @@ class RemoteSource(Protocol):
     memory: int  # bytes that rows may take in this process
     advice: str  # remedy, for the error message if rows would take more
 
-    def pack_blocks(self, look: Look) -> tuple[BlockCollection, BlockInspection]:
+    def pack_blocks(self, inspect_block: InspectBlock) -> tuple[BlockCollection, BlockInspection]:
         """Read the raw rows once: pack every block and return the blocks and the sum of their inspections."""
         ...
 
@@ -78,7 +78,7 @@ class RemoteSource(Protocol):
         """All rows as a frame in memory; raises ValueError if they do not fit."""
         ...
 
-    def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> Any:
+    def map_rows(self, predict: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> Any:
         """Predictions for each row, in the engine's own type; `names` are the column names."""
         ...
 
@@ -91,32 +91,32 @@ class BlockEncoder(msgspec.Struct, frozen=True):
     is_unweighted: bool
     accepts_infinite: bool
 
-    def table(self, piece: Block) -> Table:
+    def table(self, block: Block) -> Table:
         """Encoded rows of a block."""
-        sample = piece.sample
+        sample = block.sample
         values = encode.encode_partition(sample.frame, self.schema, self.accepts_infinite)
         label = sample.label.values
         if self.schema.target.classes is not None:
             label = labels.recode(sample.label, self.schema.target)
-        return Table(self.schema, values, sample.weight, label, self.is_unweighted, self.first.get(piece.place, 0))
+        return Table(self.schema, values, sample.weight, label, self.is_unweighted, self.first.get(block.location, 0))
 
 
-Change = Callable[[Table], Table] | None  # applied to each table before it is observed
+Transform = Callable[[Table], Table] | None  # applied to each table before it is observed
 
 
 class BlockQuery(msgspec.Struct, frozen=True):
-    """One `map_reduce` request: the function to apply, the size of parts, and a change to apply first."""
+    """One `map_reduce` request: the function to apply, the size of parts, and a transformation to apply first."""
 
     observe: Callable[[Table], Any]
     rows_per_part: int | None
-    change: Change
+    transform: Transform
 
-    def answer(self, table: Table) -> OptionalStatistic:
+    def result(self, table: Table) -> OptionalStatistic:
         """Statistic of these rows; empty if there are none."""
         if not len(table):
             return OptionalStatistic()
         return OptionalStatistic(
-            LocalPartitions(_apply_change(self.change, table)).map_reduce(self.observe, self.rows_per_part)
+            LocalPartitions(_apply_transform(self.transform, table)).map_reduce(self.observe, self.rows_per_part)
         )
 
 
@@ -124,22 +124,22 @@ class MapReducePass(msgspec.Struct, frozen=True):
     """Function that a pass applies to each block: the statistics of several queries."""
 
     encoding: BlockEncoder
-    questions: tuple[BlockQuery, ...]
+    queries: tuple[BlockQuery, ...]
 
     def __call__(self, content: Content) -> StatisticTuple:
         """Statistics of a packed block, one per query."""
-        piece = unpack(content)
-        with error_location(piece.place):
-            table = self.encoding.table(piece)
-            return StatisticTuple(tuple(question.answer(table) for question in self.questions))
+        block = unpack(content)
+        with error_location(block.location):
+            table = self.encoding.table(block)
+            return StatisticTuple(tuple(query.result(table) for query in self.queries))
 
 
 class PendingQuery:
     """Query that waits for the next pass, and then its result."""
 
-    def __init__(self, question: BlockQuery):
-        self.question = question
-        self.answer: OptionalStatistic | None = None
+    def __init__(self, query: BlockQuery):
+        self.query = query
+        self.result: OptionalStatistic | None = None
 
 
 class RemotePartitions:
@@ -147,18 +147,18 @@ class RemotePartitions:
 
     def __init__(
         self,
-        packs: BlockCollection,
+        blocks: BlockCollection,
         encoding: BlockEncoder,
         n_rows: int,
         n_jobs: int | None,
         source: RemoteSource,
-        change: Change = None,
-        waiting: list[PendingQuery] | None = None,
+        transform: Transform = None,
+        pending_queries: list[PendingQuery] | None = None,
     ):
-        self.packs, self.encoding, self.source, self.change = packs, encoding, source, change
+        self.blocks, self.encoding, self.source, self.transform = blocks, encoding, source, transform
         self.schema, self.n_rows, self.n_jobs = encoding.schema, n_rows, n_jobs
-        self.is_unweighted = encoding.is_unweighted and change is None
-        self._waiting = [] if waiting is None else waiting
+        self.is_unweighted = encoding.is_unweighted and transform is None
+        self._pending = [] if pending_queries is None else pending_queries
 
     def map_reduce(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
         """Apply `observe` to every part and return the sum of the results, in the order of the parts (one pass)."""
@@ -166,24 +166,24 @@ class RemotePartitions:
 
     def submit(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
         """Request `map_reduce(observe)`: answered by the next pass, or by a pass of its own when the function is called."""
-        query = PendingQuery(BlockQuery(observe, rows_per_part, self.change))
-        self._waiting.append(query)
-        return partial(self._answered, query)
+        query = PendingQuery(BlockQuery(observe, rows_per_part, self.transform))
+        self._pending.append(query)
+        return partial(self._result_of, query)
 
-    def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
-        """Rows that `choose` selects from each part; without `choose`, all rows if they fit in memory."""
-        if choose is None:
-            check_memory(self._needed, self.source)
-        return concatenate_tables(self.packs.gather(partial(_selected_rows, choose, self.encoding, self.change)).tables)
+    def gather(self, select: Callable[[Table], Table] | None = None) -> Table:
+        """Rows that `select` selects from each part; without `select`, all rows if they fit in memory."""
+        if select is None:
+            check_memory(self._required_bytes, self.source)
+        return concatenate_tables(self.blocks.gather(partial(_select_rows, select, self.encoding, self.transform)).tables)
 
     def persist(self) -> Self:
         """Return self: the blocks are stored already."""
         return self
 
-    def map_partitions(self, change: Callable[[Table], Table]) -> RemotePartitions:
-        """Same rows with `change` applied to each part on the fly."""
-        composed = change if self.change is None else partial(compose, self.change, change)
-        return RemotePartitions(self.packs, self.encoding, self.n_rows, self.n_jobs, self.source, composed, self._waiting)
+    def map_partitions(self, transform: Callable[[Table], Table]) -> RemotePartitions:
+        """Same rows with `transform` applied to each part on the fly."""
+        composed = transform if self.transform is None else partial(compose, self.transform, transform)
+        return RemotePartitions(self.blocks, self.encoding, self.n_rows, self.n_jobs, self.source, composed, self._pending)
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> RecomputedPartitionValues[T]:
         """Values `make(part)`, recomputed in every pass."""
@@ -191,61 +191,62 @@ class RemotePartitions:
 
     def apply_and_persist(self, make: Callable[[Table], K], kind: type[K]) -> PersistedPartitionValues[K]:
         """Values `make(part)`, computed once and stored with the blocks."""
-        return PersistedPartitionValues(self.packs.apply(partial(_derived_block, make, self.encoding, self.change)), kind)
+        return PersistedPartitionValues(self.blocks.apply(partial(_derive_block, make, self.encoding, self.transform)), kind)
 
-    def _answered(self, asked: PendingQuery) -> Any:
+    def _result_of(self, requested: PendingQuery) -> Any:
         """Result of a query. If it is pending, one pass answers it and all other pending queries."""
-        if asked.answer is None:
-            pending = (asked, *(query for query in self._waiting if query is not asked))
-            self._waiting.clear()
-            statistics = self.packs.map_reduce(MapReducePass(self.encoding, tuple(query.question for query in pending)))
+        if requested.result is None:
+            pending = (requested, *(query for query in self._pending if query is not requested))
+            self._pending.clear()
+            statistics = self.blocks.map_reduce(MapReducePass(self.encoding, tuple(request.query for request in pending)))
             for query, answer in zip(pending, statistics.values, strict=True):
-                query.answer = answer
-        assert asked.answer is not None
-        return asked.answer.value
+                query.result = answer
+        assert requested.result is not None
+        return requested.result.value
 
     @property
     def fits_in_memory(self) -> bool:
         """Whether all rows may be gathered."""
-        return self._needed <= self.source.memory
+        return self._required_bytes <= self.source.memory
 
     @property
-    def _needed(self) -> int:
+    def _required_bytes(self) -> int:
         bytes_per_row = 16 + sum(8 if column.kind is Kind.NUMERIC else 4 for column in self.schema.columns)
-        return self.n_rows * bytes_per_row * SPACE
+        return self.n_rows * bytes_per_row * PEAK_MEMORY_FACTOR
 
 
-SPACE = 3  # peak memory of an in-memory learner, in multiples of its table
+# Peak memory of a learner on rows in memory, in multiples of its table: raw frame, encoded table and the learner's own copy.
+PEAK_MEMORY_FACTOR = 3
 
 
-def check_memory(needed: float, source: RemoteSource) -> None:
+def check_memory(required_bytes: float, source: RemoteSource) -> None:
     """Raise ValueError if rows need more memory than allowed."""
-    if needed > source.memory:
+    if required_bytes > source.memory:
         raise ValueError(
-            f"this needs all rows in memory (at least {needed / 1e9:.2f} GB, limit "
+            f"this needs all rows in memory (at least {required_bytes / 1e9:.2f} GB, limit "
             f"{source.memory / 1e9:.2f} GB); {source.advice}, or use a model that trains out of core, such as "
             "NaiveBayesClassifier, LogisticRegression or CARTClassifier(max_surrogates=0)"
         )
 
 
-def _derived_block(
-    make: Callable[[Table], ArraySerializable], encoding: BlockEncoder, change: Change, content: Content
+def _derive_block(
+    make: Callable[[Table], ArraySerializable], encoding: BlockEncoder, transform: Transform, content: Content
 ) -> bytes:
-    piece = unpack(content)
-    with error_location(piece.place):
-        return partition_values.as_bytes(make(_apply_change(change, encoding.table(piece))).arrays())
+    block = unpack(content)
+    with error_location(block.location):
+        return partition_values.as_bytes(make(_apply_transform(transform, encoding.table(block))).arrays())
 
 
-def _selected_rows(
-    choose: Callable[[Table], Table] | None, encoding: BlockEncoder, change: Change, content: Content
+def _select_rows(
+    select: Callable[[Table], Table] | None, encoding: BlockEncoder, transform: Transform, content: Content
 ) -> TableList:
-    piece = unpack(content)
-    with error_location(piece.place):
-        table = encoding.table(piece)
-        selected = _apply_change(change, table)
-        selected = selected if choose is None else choose(selected)
+    block = unpack(content)
+    with error_location(block.location):
+        table = encoding.table(block)
+        selected = _apply_transform(transform, table)
+        selected = selected if select is None else select(selected)
         return TableList((msgspec.structs.replace(selected, first=table.first),))
 
 
-def _apply_change(change: Change, table: Table) -> Table:
-    return table if change is None or not len(table) else change(table)
+def _apply_transform(transform: Transform, table: Table) -> Table:
+    return table if transform is None or not len(table) else transform(table)

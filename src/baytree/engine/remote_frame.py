@@ -40,35 +40,35 @@ class RemoteFrame:
 
     def __init__(self, source: RemoteSource, target: str, weight: str | None, read_labels: ReadLabels):
         self.source, self.target, self.weight, self._read_labels = source, target, weight, read_labels
-        for name, what in ((target, "target"), (weight, "sample_weight")):
+        for name, role in ((target, "target"), (weight, "sample_weight")):
             if name is not None and name not in source.columns:
-                raise ValueError(f"no {what} column {name!r}; the columns are {', '.join(map(repr, source.columns))}")
+                raise ValueError(f"no {role} column {name!r}; the columns are {', '.join(map(repr, source.columns))}")
         self.columns: dict[str, Any] = {name: None for name in source.columns if name not in (target, weight)}
-        self._packs: BlockCollection | None = None
-        self._seen: BlockInspection | None = None
-        self._declared: Mapping[str, Any] | None = None  # column declarations that the first pass used
+        self._blocks: BlockCollection | None = None
+        self._inspection: BlockInspection | None = None
+        self._declarations: Mapping[str, Any] | None = None  # column declarations that the first pass used
 
     def census(self, declared: Mapping[str, Any] | None) -> TableProfile:
         """Profile of each column. Reads and packs the rows if that has not happened yet."""
-        if self._packs is None or self._seen is None:
-            profile = self._read(declared).census
-        elif declared == self._declared:
-            profile = self._seen.census
+        if self._blocks is None or self._inspection is None:
+            profile = self._read(declared).profile
+        elif declared == self._declarations:
+            profile = self._inspection.profile
         else:
-            profile = self._packs.map_reduce(partial(reinspect_block, declared)).census
+            profile = self._blocks.map_reduce(partial(reinspect_block, declared)).profile
         if profile is None:
             raise ValueError("the table has no rows")
         return profile
 
     @property
-    def seen(self) -> BlockInspection:
+    def inspection(self) -> BlockInspection:
         """Inspection of the first pass."""
-        return self._seen or self._read(None)
+        return self._inspection or self._read(None)
 
     def parts(self, schema: Schema, accepts_infinite: bool, n_jobs: int | None) -> RemotePartitions:
         """Rows as partitions under a schema; collects the vocabularies of its text columns if needed (one more pass)."""
-        inspection = self.seen
-        blocks, target = self._packs, inspection.target
+        inspection = self.inspection
+        blocks, target = self._blocks, inspection.target
         assert blocks is not None
         assert target is not None
         schema = with_target(schema, target, inspection.n_rows)
@@ -82,18 +82,18 @@ class RemoteFrame:
         encoding = BlockEncoder(schema, first, inspection.is_unweighted, accepts_infinite)
         return RemotePartitions(blocks, encoding, inspection.n_rows, n_jobs, self.source)
 
-    def _read(self, declared: Mapping[str, Any] | None) -> BlockInspection:
-        inspect = partial(inspect_block, declared, self.target, self.weight, self._read_labels)
-        self._declared = declared
-        self._packs, self._seen = self.source.pack_blocks(inspect)
-        _check_inspection(self._seen, self.target)
-        return self._seen
+    def _read(self, declarations: Mapping[str, Any] | None) -> BlockInspection:
+        inspect = partial(inspect_block, declarations, self.target, self.weight, self._read_labels)
+        self._declarations = declarations
+        self._blocks, self._inspection = self.source.pack_blocks(inspect)
+        _check_rows(self._inspection, self.target)
+        return self._inspection
 
 
-def _check_inspection(seen: BlockInspection, target: str) -> None:
-    if not seen.n_given:
+def _check_rows(inspection: BlockInspection, target: str) -> None:
+    if not inspection.n_given:
         raise ValueError("Found array with 0 sample(s): the table has no rows")
-    if not seen.n_rows:
+    if not inspection.n_rows:
         raise ValueError(f"no row has a label in the target column {target!r}")
-    if seen.n_unlabelled:
-        warn_of_unlabelled(seen.n_unlabelled, target)
+    if inspection.n_unlabelled:
+        warn_of_unlabelled(inspection.n_unlabelled, target)

@@ -17,7 +17,7 @@ from baytree.data.files.options import DEFAULT_OPTIONS
 from baytree.engine.block_store import BlockStore
 from baytree.engine.blocks import BlockInspection
 from baytree.engine.progress import track_blocks
-from baytree.engine.remote import SPACE, Content, Look, check_memory
+from baytree.engine.remote import PEAK_MEMORY_FACTOR, Content, InspectBlock, check_memory
 from baytree.parallel import threads
 from baytree.parallel.system import parse_memory_size
 from baytree.parallel.threads import S
@@ -25,7 +25,7 @@ from baytree.parallel.threads import S
 if TYPE_CHECKING:
     import polars as pl
 
-_SHARE = 4  # of the memory limit, one quarter holds packed blocks; the other blocks are written to files
+_BLOCK_MEMORY_DIVISOR = 4  # a quarter of the memory limit holds packed blocks; other blocks are written to files
 
 
 class Scan:
@@ -42,12 +42,12 @@ class Scan:
         named = self.paths[0].name if len(self.paths) == 1 else f"{len(self.paths)} files from {self.paths[0].name}"
         return f"Scan({named}: {', '.join(self.columns)})"
 
-    def pack_blocks(self, look: Look) -> tuple[BlockStore, BlockInspection]:
+    def pack_blocks(self, inspect_block: InspectBlock) -> tuple[BlockStore, BlockInspection]:
         """Pack every batch and add up the inspections."""
-        store, total = BlockStore(self.memory // _SHARE), BlockInspection("")
+        store, total = BlockStore(self.memory // _BLOCK_MEMORY_DIVISOR), BlockInspection("")
         try:
             for source in track_blocks(self.sources, len(self.sources)):
-                total = files.attempt(source, partial(_pack_source, store, look, total))
+                total = files.attempt(source, partial(_pack_source, store, inspect_block, total))
             if not total.n_given:
                 raise files.FileError(f"{', '.join(path.name for path in self.paths[:3])}: there is a header but no row")
         except BaseException:
@@ -76,12 +76,12 @@ class Scan:
         for frame in self.batches():
             frames.append(frame)
             size += frame.estimated_size()
-            check_memory(size * SPACE, self)
+            check_memory(size * PEAK_MEMORY_FACTOR, self)
         return pl.concat(frames)
 
-    def map_rows(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> np.ndarray:
+    def map_rows(self, predict: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> np.ndarray:
         """Predictions for all rows, in memory."""
-        return np.concatenate([empty, *threads.map_streamed(answer, self.batches())])
+        return np.concatenate([empty, *threads.map_streamed(predict, self.batches())])
 
 
 def source_of(rows: Scan) -> Scan:
@@ -126,7 +126,7 @@ def scan(path: str | os.PathLike, memory: str | int = "2GB", verify: bool = Fals
     if verify:
         from baytree.data.files.binary import verify_pages
 
-        threads.map_ordered(verify_pages, [each for each in paths if each.suffix.lower() == ".parquet"])
+        threads.map_ordered(verify_pages, [file for file in paths if file.suffix.lower() == ".parquet"])
     return Scan(paths, budget)
 
 
@@ -136,16 +136,18 @@ def paths_of(path: str | os.PathLike) -> list[Path]:
     paths = [Path(text)] if Path(text).exists() else [Path(found) for found in sorted(glob(text))]
     if not paths:
         raise files.PathError(f"there is no file {text!r}")
-    return [each for each in paths if each.is_file()] or paths
+    return [file for file in paths if file.is_file()] or paths
 
 
-def _pack_source(folder: BlockStore, look: Look, total: BlockInspection, source: files.TableSource) -> BlockInspection:
-    return folder.filled(_inspected_batches(look, source), total)
+def _pack_source(
+    folder: BlockStore, inspect_block: InspectBlock, total: BlockInspection, source: files.TableSource
+) -> BlockInspection:
+    return folder.append(_inspected_batches(inspect_block, source), total)
 
 
-def _inspected_batches(look: Look, source: files.TableSource) -> Iterator[tuple[Content, BlockInspection]]:
+def _inspected_batches(inspect_block: InspectBlock, source: files.TableSource) -> Iterator[tuple[Content, BlockInspection]]:
     """Pack and inspect each batch of a file."""
-    return threads.map_streamed(lambda batch: look(*batch), _located_batches(source))
+    return threads.map_streamed(lambda batch: inspect_block(*batch), _located_batches(source))
 
 
 def _located_batches(source: files.TableSource) -> Iterator[tuple[pl.DataFrame, str]]:

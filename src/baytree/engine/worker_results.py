@@ -1,7 +1,7 @@
 """Results of work on other machines, with their warnings and errors, and how they are added up.
 
-A `WorkerResult` travels pickled as `Sent`; `combine_results` adds the results up in block order, emits the warnings and
-raises the error. `OptionalStatistic`, `StatisticTuple` and `TableList` are additive containers of results.
+A `WorkerResult` travels pickled as `PickledResult`; `combine_results` adds the results up in block order, emits the warnings
+and raises the error. `OptionalStatistic`, `StatisticTuple` and `TableList` are additive containers of results.
 """
 
 from __future__ import annotations
@@ -17,34 +17,36 @@ from baytree import _warnings
 from baytree.data.encoding.table import Table, Tokens
 from baytree.parallel.threads import sum_in_order
 
-AT_ONCE = 10_000_000  # bytes; more results than this are added up on the workers first
+# Total size of the results of a pass that are sent to this process one by one, so that they are added up in block order.
+# Larger results are added up on the workers first, to save transport.
+MAX_GATHERED_BYTES = 10_000_000
 
-Sent = tuple[Any, bytes]  # index of the first block that a result covers, and the pickled `WorkerResult`
+PickledResult = tuple[Any, bytes]  # index of the first block that a result covers, and the pickled `WorkerResult`
 
 
 class WorkerError(msgspec.Struct, frozen=True):
     """Error in the rows, sent as a result so that the caller sees the plain error without the traceback of the engine."""
 
     kind: type[Exception]
-    words: str
+    message: str
 
 
 class WorkerResult(msgspec.Struct, frozen=True):
     """Value with the warnings that were raised while it was computed; adding keeps distinct warnings, or the first error."""
 
     value: Any
-    notices: tuple[tuple[str, type[Warning]], ...] = ()
+    warnings: tuple[tuple[str, type[Warning]], ...] = ()
 
     def __add__(self, other: Self) -> Self:
         if isinstance(self.value, WorkerError) or isinstance(other.value, WorkerError):
             return self if isinstance(self.value, WorkerError) else other
-        return type(self)(self.value + other.value, tuple(dict.fromkeys((*self.notices, *other.notices))))
+        return type(self)(self.value + other.value, tuple(dict.fromkeys((*self.warnings, *other.warnings))))
 
     def unwrap(self) -> Any:
         """Return the value after emitting the worker's warnings; raise the worker's error if it failed."""
         if isinstance(self.value, WorkerError):
-            raise self.value.kind(self.value.words)
-        _warnings.emit(list(self.notices))
+            raise self.value.kind(self.value.message)
+        _warnings.emit(list(self.warnings))
         return self.value
 
 
@@ -63,36 +65,36 @@ def capture_errors(work: Callable[..., Any], *arguments: Any) -> WorkerResult:
         return WorkerResult(WorkerError(kind, str(error)))
 
 
-def as_bytes(answer: WorkerResult) -> bytes:
+def as_bytes(result: WorkerResult) -> bytes:
     """Pickle a result for transport."""
-    return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def combine_large_results(answers: Sequence[Sent], most: int) -> list[Sent]:
-    """Results in block order, or their sum in one item if they have more than `most` bytes.
+def combine_large_results(results: Sequence[PickledResult], max_bytes: int) -> list[PickledResult]:
+    """Results in block order, or their sum in one item if they have more than `max_bytes`.
 
     Small results are added up only in this process, in block order, whichever worker computed them. Large results are added
     up in any order. They are counts, whose sums are exact; rows, which carry their position (`RowArrays`, `TableList`); or
     matrices of many features, whose last bits may depend on the workers.
     """
-    if sum(len(content) for _, content in answers) <= most or len(answers) == 1:
-        return in_order(answers)
-    return [(min(index for index, _ in answers), as_bytes(_sum(answers)))]
+    if sum(len(content) for _, content in results) <= max_bytes or len(results) == 1:
+        return sort_by_block(results)
+    return [(min(index for index, _ in results), as_bytes(_sum(results)))]
 
 
-def in_order(answers: Sequence[Sent]) -> list[Sent]:
+def sort_by_block(results: Sequence[PickledResult]) -> list[PickledResult]:
     """Results in block order."""
-    return sorted(answers, key=lambda answer: answer[0])
+    return sorted(results, key=lambda result: result[0])
 
 
-def combine_results(answers: Sequence[Sent]) -> Any:
+def combine_results(results: Sequence[PickledResult]) -> Any:
     """Sum of all results, in block order, after emitting their warnings; raises the error of a failed one."""
-    return _sum(answers).unwrap()
+    return _sum(results).unwrap()
 
 
-def _sum(answers: Sequence[Sent]) -> WorkerResult:
+def _sum(results: Sequence[PickledResult]) -> WorkerResult:
     # pickled by our own workers
-    return sum_in_order([pickle.loads(content) for _, content in in_order(answers)])  # nosec B301
+    return sum_in_order([pickle.loads(content) for _, content in sort_by_block(results)])  # nosec B301
 
 
 class OptionalStatistic(msgspec.Struct, frozen=True):
@@ -121,9 +123,9 @@ class TableList(msgspec.Struct, frozen=True):
     tables: tuple[Table, ...]
 
     @classmethod
-    def of(cls, choose: Callable[[Table], Table], table: Table) -> Self:
-        """Rows that `choose` selects from a table."""
-        return cls((msgspec.structs.replace(choose(table), first=table.first),))
+    def of(cls, select: Callable[[Table], Table], table: Table) -> Self:
+        """Rows that `select` selects from a table."""
+        return cls((msgspec.structs.replace(select(table), first=table.first),))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.tables + other.tables)
@@ -136,12 +138,12 @@ def concatenate_tables(tables: Sequence[Table]) -> Table:
     if len(non_empty) == 1:
         return msgspec.structs.replace(non_empty[0], first=0)
     columns = zip(*(table.values for table in non_empty), strict=True)
-    values = tuple(_stacked(column) for column in columns)
+    values = tuple(_concatenate_column(column) for column in columns)
     label, weight = (np.concatenate([getattr(table, name) for table in non_empty]) for name in ("label", "weight"))
     return Table(non_empty[0].schema, values, weight, label, all(table.is_unweighted for table in non_empty))
 
 
-def _stacked(column: Sequence[Any]) -> Any:
+def _concatenate_column(column: Sequence[Any]) -> Any:
     if not isinstance(column[0], Tokens):
         return np.concatenate(column)
     ends = np.cumsum([len(tokens.code) for tokens in column])

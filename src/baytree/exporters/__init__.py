@@ -96,11 +96,11 @@ def program(
     return _exporter(target, options)(formula, **options)
 
 
-def _rejecting(formula: Formula, least: float) -> Formula:
+def _rejecting(formula: Formula, min_probability: float) -> Formula:
     from baytree import param_validation
     from baytree.formula.transforms import abstain_below
 
-    return abstain_below(formula, param_validation.number("reject", least, 0, 1))
+    return abstain_below(formula, param_validation.number("reject", min_probability, 0, 1))
 
 
 def formula_of(model: FittedEstimator | Predictor) -> Formula:

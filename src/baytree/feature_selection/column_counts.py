@@ -12,8 +12,7 @@ from baytree.data.encoding.table import Table, Tokens
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, Target
 from baytree.statistics import binning
-
-MOST_VALUES = 1 << 16  # distinct values per column
+from baytree.statistics.value_counts import MAX_DISTINCT_VALUES
 
 
 class ValuesByClass(msgspec.Struct, frozen=True):
@@ -25,9 +24,9 @@ class ValuesByClass(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, values: np.ndarray, label: np.ndarray, n_classes: int) -> Self:
-        """Counts of these rows; empty and not complete if there are more than `MOST_VALUES` values."""
+        """Counts of these rows; empty and not complete if there are more than `MAX_DISTINCT_VALUES` values."""
         distinct, index = np.unique(values + 0.0, return_inverse=True)
-        if len(distinct) > MOST_VALUES:
+        if len(distinct) > MAX_DISTINCT_VALUES:
             return cls(np.zeros(0), np.zeros((0, n_classes), np.int64), False)
         cell = index.astype(np.int64) * n_classes + label
         return cls(distinct, np.bincount(cell, minlength=len(distinct) * n_classes).reshape(-1, n_classes))
@@ -36,7 +35,7 @@ class ValuesByClass(msgspec.Struct, frozen=True):
         if not (self.is_complete and other.is_complete):
             return self if not self.is_complete else other
         distinct, index = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
-        if len(distinct) > MOST_VALUES:
+        if len(distinct) > MAX_DISTINCT_VALUES:
             return type(self)(self.value[:0], self.rows[:0], False)
         rows = np.zeros((len(distinct), self.rows.shape[1]), np.int64)
         np.add.at(rows, index, np.concatenate([self.rows, other.rows]))

@@ -23,7 +23,7 @@ from baytree._typing import EstimatorLike
 from baytree.data.encoding.table import Table, Tokens
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
-from baytree.engine.remote import SPACE, RemotePartitions, check_memory
+from baytree.engine.remote import PEAK_MEMORY_FACTOR, RemotePartitions, check_memory
 from baytree.estimators.linear.logistic import LogisticRegression
 from baytree.estimators.tree.cart import CARTClassifier, CARTRegressor
 from baytree.feature_selection import measures
@@ -69,7 +69,7 @@ def rank_remote(rows: RemotePartitions, by: str, cuts: str = "auto", words: bool
             return measure.of_words(column, counts)
         if counts.is_complete:
             return measure.of_table(counts.stand_ins(column, rows.schema.target), 0)
-        check_memory(rows.n_rows * BYTES_OF_A_CELL * SPACE, rows.source)
+        check_memory(rows.n_rows * BYTES_OF_A_CELL * PEAK_MEMORY_FACTOR, rows.source)
         return measure.of_table(rows.gather(partial(only, j)), 0)
 
     return measure.ranking(rows.schema, ranks, 1)

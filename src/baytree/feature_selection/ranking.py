@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baytree.display.results import TextResult, frame_of
-from baytree.display.terminal import aligned
+from baytree.display.terminal import TERMINAL_WIDTH, aligned
 from baytree.feature_selection import measures
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Ranking(TextResult):
         return bars(self.columns, [rank.score for rank in self.ranks], f"{self.by} for {self.target}", ax)
 
     def __str__(self) -> str:
-        """Table with names and descriptions shortened to fit into 80 columns."""
+        """Table with names and descriptions shortened to fit into a terminal."""
         tables = (self._table(width) for width in (24, 20, 16, 12, 9))
-        return next((table for table in tables if max(map(len, table.splitlines())) <= 80), self._table(9))
+        return next((table for table in tables if max(map(len, table.splitlines())) <= TERMINAL_WIDTH), self._table(9))
 
     def _repr_html_(self) -> str:
         from baytree.display.results import table  # only notebooks need it

@@ -17,9 +17,9 @@ from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
 from baytree.engine.partitions import LocalPartitions, Partitions
 
-_MAX_COPIES = 20  # average number of copies per row up to which repeated rows are written out
+_MAX_COPIES_PER_ROW = 20  # mean number of copies up to which repeated rows are written out, which costs memory
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd integer next to 2^64 / golden ratio (Fibonacci hashing)
 
 
 def row_keys(table: Table, seed: int | None = None) -> np.ndarray:
@@ -27,7 +27,7 @@ def row_keys(table: Table, seed: int | None = None) -> np.ndarray:
     key = mix_bits(_bits(table.label))
     for column, values in zip(table.schema, table.values, strict=True):
         if column.kind is not Kind.TEXT:
-            key = mix_bits(key * _ODD + mix_bits(_bits(values)))
+            key = mix_bits(key * _HASH_MULTIPLIER + mix_bits(_bits(values)))
     return key if seed is None else mix_bits(key + np.uint64(seed % 2**64))
 
 
@@ -76,7 +76,7 @@ def repeated_rows(table: Table) -> Table:
 def are_repetitions(rows: Partitions) -> bool:
     """Whether weights are repetition counts: integers, not all 1, and small enough to write the rows out."""
     summary = rows.map_reduce(RepeatedRows.of, rows_per_part=None)
-    return summary.is_whole and not summary.is_unweighted and summary.total <= _MAX_COPIES * rows.n_rows
+    return summary.is_whole and not summary.is_unweighted and summary.total <= _MAX_COPIES_PER_ROW * rows.n_rows
 
 
 class RepeatedRows(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from baytree.data.parsing.string_format import normalize_booleans
 from baytree.data.parsing.vocabulary import NO, YES, plain
 from baytree.data.schema.column import Column, Kind, Level, Text
 from baytree.data.schema.schema import Schema
+from baytree.summary.tree import STOP
 
 Domain = Literal["any", "finite", "count"]
 
@@ -122,9 +123,6 @@ def _level(level: object) -> Level:
 def _tokens(options: Text) -> TokenOptions:
     stop_words = english() if options.stop_words == "english" else tuple(options.stop_words or ())
     return TokenOptions(options.lowercase, options.ngrams, stop_words, options.hashing)
-
-
-STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, instead of a branch
 
 
 class FormulaTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

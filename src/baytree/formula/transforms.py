@@ -61,13 +61,15 @@ def _columns(part: Any) -> set[int]:
 _NO_CLASS = Constant((-1.0,))
 
 
-def abstain_below(formula: Formula, least: float) -> Formula:
-    """Formula that chooses no class if the chosen one has a probability below `least`."""
+def abstain_below(formula: Formula, min_probability: float) -> Formula:
+    """Formula that chooses no class if the chosen one has a probability below `min_probability`."""
     if formula.choice is None:
-        raise ValueError(f"reject={least:g}: {formula.target!r} is numeric and has no class probabilities; omit reject")
+        raise ValueError(
+            f"reject={min_probability:g}: {formula.target!r} is numeric and has no class probabilities; omit reject"
+        )
     steps = (*formula.steps, Step(formula.choice))
     choice = Named(len(steps) - 1)
-    is_unsure = Compare(_probability(formula, choice), "<", Constant((least,)))
+    is_unsure = Compare(_probability(formula, choice), "<", Constant((min_probability,)))
     return msgspec.structs.replace(formula, steps=steps, choice=Case((When(is_unsure, _NO_CLASS),), choice))
 
 
@@ -96,19 +98,19 @@ def deduplicate_leaves(formula: Formula) -> tuple[Formula, Places]:
     """
     picks = [record for record in records(formula) if isinstance(record, Pick)]
     routes = [record for record in records(formula) if isinstance(record, (Named, Route))]
-    places: Places = {}
+    leaf_rows: Places = {}
     for tree in range(len(formula.trees)):
         own_picks = [pick for pick in picks if _resolve(formula, pick.of) == Route(tree)]
         n_read = sum(_resolve(formula, each) == Route(tree) for each in routes) - _is_step(formula, Route(tree))
         if own_picks and n_read == len(own_picks):
-            formula, places[tree] = _merged(formula, own_picks)
-    return formula, places
+            formula, leaf_rows[tree] = _merged(formula, own_picks)
+    return formula, leaf_rows
 
 
 def _merged(formula: Formula, picks: list[Pick]) -> tuple[Formula, list[int]]:
     rows = [*zip(*(pick.table for pick in picks), strict=True)]
     row_of: dict[tuple[Numbers, ...], int] = {}
-    places = [row_of.setdefault(row, len(row_of)) for row in rows]
+    leaf_rows = [row_of.setdefault(row, len(row_of)) for row in rows]
     replacements = {pick: Pick(pick.of, table) for pick, table in zip(picks, zip(*row_of, strict=True), strict=True)}
 
     def replaced(value: Expression) -> Expression:
@@ -116,7 +118,7 @@ def _merged(formula: Formula, picks: list[Pick]) -> tuple[Formula, list[int]]:
 
     steps = tuple(msgspec.structs.replace(step, value=replaced(step.value)) for step in formula.steps)
     choice = None if formula.choice is None else replaced(formula.choice)
-    return msgspec.structs.replace(formula, steps=steps, answers=replaced(formula.answers), choice=choice), places
+    return msgspec.structs.replace(formula, steps=steps, answers=replaced(formula.answers), choice=choice), leaf_rows
 
 
 def _resolve(formula: Formula, expression: msgspec.Struct) -> msgspec.Struct:

@@ -22,9 +22,10 @@ import numpy as np
 from baytree.base.model import predict_codes
 from baytree.base.predictor import Predictor
 from baytree.data.schema.column import Kind
-from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest
+from baytree.formula.inputs import FormulaNode, FormulaTest
 from baytree.interview.answer_cells import AnswerCells, rows_of
 from baytree.interview.posterior import Known, QuestionValue, entropy
+from baytree.summary.tree import SPREAD, STOP
 
 _EMPTY = 1e-12  # of its parent's weight: assumed weight of a node without training rows, so that an answer may lead there
 

@@ -18,11 +18,11 @@ from baytree.rendering.page.comparison_views import ChangesView, ChangeView, Fli
 from baytree.rendering.page.html_page import Page, Section
 from baytree.summary import finite
 
-MOST_CHANGES = 20  # rows of a table that are printed
+MAX_PRINTED_CHANGES = 20  # changes of a printed table; the others are counted
 
-MOST_ROWS = 10
+MAX_PRINTED_ROWS = 10  # rows with another prediction in a printed table
 
-_WIDTH = 48  # characters of a cell
+_MAX_CELL_CHARACTERS = 48  # of a cell of a printed table
 
 TextSection = tuple[str, Sequence[str], list[list[str]], list[str]]  # a caption, a header, rows, and a note below
 
@@ -135,16 +135,16 @@ def _change_section(caption: str, changes: Sequence[Change]) -> TextSection:
     header = ["where" if has_where else "place", "what", "old", "new"]
     rows = [
         [_short(change.old_where or change.place), _short(change.what), _cell(change.old), _cell(change.new)]
-        for change in changes[:MOST_CHANGES]
+        for change in changes[:MAX_PRINTED_CHANGES]
     ]
-    return caption, header, rows, _more(len(changes), MOST_CHANGES)
+    return caption, header, rows, _more(len(changes), MAX_PRINTED_CHANGES)
 
 
 def _group_section(flips: Flips) -> TextSection:
     """Number of rows per pair of predictions and deciding column; for regression, per deciding column."""
     groups = flips.ways()
-    rows = [[*map(_short, group), f"{count:,}"] for group, count in groups[:MOST_CHANGES]]
-    return "predictions", ["old", "new", "through", "rows"], rows, _more(len(groups), MOST_CHANGES)
+    rows = [[*map(_short, group), f"{count:,}"] for group, count in groups[:MAX_PRINTED_CHANGES]]
+    return "predictions", ["old", "new", "through", "rows"], rows, _more(len(groups), MAX_PRINTED_CHANGES)
 
 
 def _row_section(flips: Flips) -> TextSection:
@@ -157,10 +157,10 @@ def _row_section(flips: Flips) -> TextSection:
             _cell(flip.old_effect),
             _cell(flip.new_effect),
         ]
-        for flip in flips.flipped[:MOST_ROWS]
+        for flip in flips.flipped[:MAX_PRINTED_ROWS]
     ]
     header = ["row", "old", "new", "through", "effect in the old model", "in the new"]
-    return "rows", header, rows, _more(flips.n_flipped, MOST_ROWS)
+    return "rows", header, rows, _more(flips.n_flipped, MAX_PRINTED_ROWS)
 
 
 def _cell(value: Value | None) -> str:
@@ -168,11 +168,11 @@ def _cell(value: Value | None) -> str:
 
 
 def _short(text: str) -> str:
-    return shortened(text, _WIDTH)
+    return shortened(text, _MAX_CELL_CHARACTERS)
 
 
-def _more(n: int, most: int) -> list[str]:
-    return [f"… {n - most:,} more"] if n > most else []
+def _more(n: int, max_shown: int) -> list[str]:
+    return [f"… {n - max_shown:,} more"] if n > max_shown else []
 
 
 def _text(section: TextSection) -> str:
@@ -180,9 +180,11 @@ def _text(section: TextSection) -> str:
     return "\n".join([caption, aligned(header, rows), *notes])
 
 
+# Lengths of the tables of an HTML page, which readers can search; the others are counted.
+
 MAX_PAGE_CHANGES = 200
 
-MOST_WAYS = 50
+MAX_TRANSITIONS = 50  # pairs of an old and a new prediction, the most frequent ones
 
 MAX_PAGE_ROWS = 500
 
@@ -239,7 +241,7 @@ def flips_view(flips: Flips) -> FlipsView:
     return FlipsView(
         flips.n_rows,
         flips.n_flipped,
-        tuple(FlipGroupView(*group, count, count / largest) for group, count in groups[:MOST_WAYS]),
+        tuple(FlipGroupView(*group, count, count / largest) for group, count in groups[:MAX_TRANSITIONS]),
         len(groups),
         tuple(_row(flip) for flip in flips.flipped[:MAX_PAGE_ROWS]),
         _OF_NUMBERS if flips.are_numbers else _OF_CLASSES,

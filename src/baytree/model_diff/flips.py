@@ -16,9 +16,9 @@ from baytree.data.encoding.table import Table
 from baytree.data.frames import read
 from baytree.model_diff.changes import are_equal
 
-EXPLAINED_AT_ONCE = 4096  # rows, so that the explanations of very many flips do not fill the memory
+ROWS_PER_BATCH = 4096  # rows explained at a time, so that the explanations of very many flips do not fill the memory
 
-LARGEST = 1e300  # stands for an infinite effect
+INFINITE_EFFECT = 1e300  # stands for an infinite effect, so that differences of effects stay numbers
 
 
 class Flip(msgspec.Struct, frozen=True):
@@ -76,10 +76,10 @@ class Flips(msgspec.Struct, frozen=True):
 
     def ways(self) -> list[tuple[tuple[str, str, str], int]]:
         """Row counts per (old prediction, new prediction, deciding column), the most frequent first."""
-        found = Counter(self._way(flip) for flip in self.flipped)
+        found = Counter(self._transition(flip) for flip in self.flipped)
         return sorted(found.items(), key=lambda way: (-way[1], way[0]))
 
-    def _way(self, flip: Flip) -> tuple[str, str, str]:
+    def _transition(self, flip: Flip) -> tuple[str, str, str]:
         if self.are_numbers:
             return "a number", "another", flip.through
         return str(flip.old), str(flip.new), flip.through
@@ -121,9 +121,9 @@ def _answers(predictor: Predictor, table: Table) -> list[Any]:
 def _ledgers(
     old: Predictor, new: Predictor, tables: tuple[Table, Table], rows: list[int]
 ) -> Iterator[tuple[Explanation, Explanation]]:
-    for first in range(0, len(rows), EXPLAINED_AT_ONCE):
-        some = np.array(rows[first : first + EXPLAINED_AT_ONCE])
-        both = (each.model.explain(table.take(some)) for each, table in zip((old, new), tables, strict=True))
+    for first in range(0, len(rows), ROWS_PER_BATCH):
+        batch_rows = np.array(rows[first : first + ROWS_PER_BATCH])
+        both = (each.model.explain(table.take(batch_rows)) for each, table in zip((old, new), tables, strict=True))
         yield from zip(*both, strict=True)
 
 
@@ -143,24 +143,26 @@ def _flip(row: int, before: object, after: object, old: Explanation, new: Explan
     return Flip(row, before, after, decisive, *effects_by_line[decisive])
 
 
-def _effects(ledger: Explanation, before: object, after: object) -> dict[str | None, float]:
+def _effects(explanation: Explanation, before: object, after: object) -> dict[str | None, float]:
     """Contribution of each column, and of the start (None), to the new prediction against the old one."""
-    against = _contrast(ledger, before, after)
-    found: dict[str | None, float] = {None: _amount(ledger.start, against)}
-    for line in ledger.evidence:
+    against = _contrast(explanation, before, after)
+    found: dict[str | None, float] = {None: _amount(explanation.start, against)}
+    for line in explanation.evidence:
         found[line.column] = found.get(line.column, 0.0) + _amount(line.effect, against)
     return found
 
 
-def _contrast(ledger: Explanation, before: object, after: object) -> tuple[int | None, int | None]:
+def _contrast(explanation: Explanation, before: object, after: object) -> tuple[int | None, int | None]:
     """Codes of the new and the old class; None if the model does not know the class."""
-    if ledger.unit == "number":
+    if explanation.unit == "number":
         return 0, None
-    places = {label: code for code, label in enumerate(ledger.classes)}
+    places = {label: code for code, label in enumerate(explanation.classes)}
     return places.get(after), places.get(before)
 
 
 def _amount(effect: np.ndarray, against: tuple[int | None, int | None]) -> float:
     """Difference of an effect on two scores; that of an excluded class is limited to a very large amount."""
-    more, less = (0.0 if code is None else float(np.clip(effect[code], -LARGEST, LARGEST)) for code in against)
+    more, less = (
+        0.0 if code is None else float(np.clip(effect[code], -INFINITE_EFFECT, INFINITE_EFFECT)) for code in against
+    )
     return more - less

@@ -86,7 +86,7 @@ def _fields(record: msgspec.Struct) -> list[Any]:
     return [getattr(record, name) for name in record.__struct_fields__]
 
 
-MOST_CONDITIONS = 6  # conditions of the path to a node that are shown: all of them would be n² for a chain of n nodes
+MAX_CONDITIONS = 6  # conditions of the path to a node that are shown; all of them would be n² for a chain of n nodes
 
 
 class TreeIndex(NamedTuple):
@@ -120,7 +120,7 @@ class TreeIndex(NamedTuple):
     def where(self, k: int) -> str:
         """Id of a node, and the last conditions on the path to it."""
         conditions, node = list[str](), k
-        while (condition := self.node(node).condition) is not None and len(conditions) < MOST_CONDITIONS:
+        while (condition := self.node(node).condition) is not None and len(conditions) < MAX_CONDITIONS:
             conditions.append(sentence(condition))
             node = self.parent[node]
         more = ["…"] if self.node(node).condition is not None else []
@@ -141,12 +141,12 @@ class TreeIndex(NamedTuple):
         tests = self.tests(k)
         return f"{plain(self.node(k).column)}: {' | '.join(map(label, tests))}" if tests else None
 
-    def cuts(self, k: int) -> str:
+    def thresholds(self, k: int) -> str:
         """Test of a node as text with all digits of its thresholds."""
         edges = dict.fromkeys(edge for test in self.tests(k) for edge in (test.low, test.high) if edge is not None)
         return f"{plain(self.node(k).column)}: cut at {', '.join(map(repr, edges))}"
 
-    def answer(self, k: int) -> str | None:
+    def prediction(self, k: int) -> str | None:
         """Predicted class of a leaf; None for an inner node or a numeric target."""
         classes = self.summary.classes
         return quoted(classes[self.node(k).prediction]) if classes and not self.children[k] else None
@@ -188,16 +188,16 @@ def _walk(old: TreeIndex, new: TreeIndex) -> Iterator[Change]:
         stack += reversed(list(zip(old.children[at], new.children[other], strict=True)))
 
 
-def _test_same_column(old: TreeIndex, at: int, new: TreeIndex, there: int) -> bool:
+def _test_same_column(old: TreeIndex, old_node: int, new: TreeIndex, new_node: int) -> bool:
     """Whether both are leaves, or test the same column with the same number of branches."""
-    is_same_column = old.node(at).column == new.node(there).column
-    return len(old.children[at]) == len(new.children[there]) and (is_same_column or not old.children[at])
+    is_same_column = old.node(old_node).column == new.node(new_node).column
+    return len(old.children[old_node]) == len(new.children[new_node]) and (is_same_column or not old.children[old_node])
 
 
-def _tests(old: TreeIndex, at: int, new: TreeIndex, there: int) -> tuple[str | None, str | None]:
+def _tests(old: TreeIndex, old_node: int, new: TreeIndex, new_node: int) -> tuple[str | None, str | None]:
     """Two tests as text; with all digits if they would look the same otherwise."""
-    words = old.asks(at), new.asks(there)
-    return words if words[0] != words[1] else (old.cuts(at), new.cuts(there))
+    words = old.asks(old_node), new.asks(new_node)
+    return words if words[0] != words[1] else (old.thresholds(old_node), new.thresholds(new_node))
 
 
 def _with_leaves(tree: TreeIndex, k: int) -> str | None:
@@ -205,18 +205,18 @@ def _with_leaves(tree: TreeIndex, k: int) -> str | None:
     return None if asks is None else f"{asks} ({counted(tree.leaves[k], 'leaf').replace('leafs', 'leaves')})"
 
 
-def _answers(old: TreeIndex, at: int, new: TreeIndex, there: int) -> Iterator[Change]:
-    before, after = old.answer(at), new.answer(there)
+def _answers(old: TreeIndex, old_node: int, new: TreeIndex, new_node: int) -> Iterator[Change]:
+    before, after = old.prediction(old_node), new.prediction(new_node)
     if before != after:
-        yield _change("prediction", old, at, new, there, before, after)
+        yield _change("prediction", old, old_node, new, new_node, before, after)
     is_share = bool(old.summary.classes or new.summary.classes)
-    if not are_equal(old.amount(at), new.amount(there)):
-        what = "probability of the predicted class" if is_share else "prediction"
-        yield _change(what, old, at, new, there, old.amount(at), new.amount(there))
+    if not are_equal(old.amount(old_node), new.amount(new_node)):
+        description = "probability of the predicted class" if is_share else "prediction"
+        yield _change(description, old, old_node, new, new_node, old.amount(old_node), new.amount(new_node))
 
 
 def _change(
-    what: str, old: TreeIndex, at: int, new: TreeIndex, there: int, before: Value | None, after: Value | None
+    description: str, old: TreeIndex, old_node: int, new: TreeIndex, new_node: int, before: Value | None, after: Value | None
 ) -> Change:
-    size = max(old.share(at), new.share(there))
-    return Change("node", what, before, after, size, old.where(at), new.where(there))
+    size = max(old.share(old_node), new.share(new_node))
+    return Change("node", description, before, after, size, old.where(old_node), new.where(new_node))

@@ -24,7 +24,11 @@ A = TypeVar("A")
 
 _is_single: ContextVar[bool] = ContextVar("is_single", default=False)
 
-_MAX_BLOCKING_ROWS = 300  # rows; decompositions of larger matrices may block Ctrl-C noticeably
+_MAX_BLOCKING_ROWS = 300  # decompositions of larger matrices take long enough to delay Ctrl-C noticeably
+
+MAX_CHUNKS = 8  # chunks of rows: enough for the cores of a laptop; more would add partial sums
+
+MIN_ROWS_PER_CHUNK = 4096  # shorter chunks would spend their time on handing over work
 
 
 @contextmanager
@@ -61,13 +65,13 @@ def run_lapack(decompose: Callable[..., T], matrix: np.ndarray, *more: Any) -> T
     return threads.interruptible(decompose, matrix, *more)
 
 
-def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
-    """Split rows into at most `count` slices, none much shorter than `least` (unless there are fewer rows).
+def chunks(n_rows: int, max_chunks: int = MAX_CHUNKS, min_rows: int = MIN_ROWS_PER_CHUNK) -> list[slice]:
+    """Split rows into at most `max_chunks` slices, none much shorter than `min_rows` (unless there are fewer rows).
 
     The slices depend only on the number of rows.
     """
-    count = max(1, min(count, n_rows // least))
-    edge = [n_rows * i // count for i in range(count + 1)]
+    max_chunks = max(1, min(max_chunks, n_rows // min_rows))
+    edge = [n_rows * i // max_chunks for i in range(max_chunks + 1)]
     return [slice(a, b) for a, b in pairwise(edge)]
 
 
@@ -79,12 +83,12 @@ def _blas() -> Any:
 
 
 class RowChunks(msgspec.Struct, frozen=True):
-    """Rows split into at most `count` chunks, none much shorter than `least`; the chunks depend on nothing else."""
+    """Rows split into at most `max_chunks` chunks, none much shorter than `min_rows`; the chunks depend on nothing else."""
 
     n_rows: int
-    count: int = 8
-    least: int = 4096
+    max_chunks: int = MAX_CHUNKS
+    min_rows: int = MIN_ROWS_PER_CHUNK
 
     def total(self, observe: Callable[[slice], S]) -> S:
         """Return the sum of `observe` over the chunks, computed on threads and added up in order."""
-        return sum_in_order(in_order(observe, chunks(self.n_rows, self.count, self.least)))
+        return sum_in_order(in_order(observe, chunks(self.n_rows, self.max_chunks, self.min_rows)))

@@ -6,11 +6,11 @@ import re
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
-LEAST = 1_000_000
+MIN_MEMORY_BYTES = 1_000_000  # a smaller limit is taken for a mistake, such as 2 for 2 GB
 
 
 def parse_memory_size(memory: str | int) -> int:
-    """Return the number of bytes of a memory size; raise a ValueError below 1 MB.
+    """Return the number of bytes of a memory size; raise a ValueError below `MIN_MEMORY_BYTES`.
 
     >>> parse_memory_size("1.5 GB"), parse_memory_size(64_000_000)
     (1500000000, 64000000)
@@ -20,6 +20,6 @@ def parse_memory_size(memory: str | int) -> int:
         size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
     except ValueError:
         size = 0
-    if size < LEAST:
+    if size < MIN_MEMORY_BYTES:
         raise ValueError(f"memory={memory!r}: give a size of at least 1 MB, such as '2GB' or '500MB'")
     return size

@@ -32,9 +32,9 @@ class Addable(Protocol):
 
 S = TypeVar("S", bound=Addable)
 
-_MAX_THREADS = 1024
+_MAX_THREADS = 1024  # a larger `n_jobs` is reduced to this, below what systems allow a process
 
-MANY_ROWS = 1 << 17  # rows; below, a thread per column does not pay off
+MIN_PARALLEL_ROWS = 1 << 17  # below, the work on a column takes little longer than handing it to a thread
 
 _n_jobs: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
@@ -81,7 +81,7 @@ def map_ordered(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | N
     workers = 1 if _is_working.get() else min(count(_n_jobs.get() if n_jobs is None else n_jobs), len(pieces))
     if workers <= 1:
         return [function(piece) for piece in pieces]
-    return [_emit_warnings(answer) for answer in _results([submit(function, piece, workers) for piece in pieces], workers)]
+    return [_emit_warnings(outcome) for outcome in _results([submit(function, piece, workers) for piece in pieces], workers)]
 
 
 def map_streamed(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> Iterator[T]:
@@ -103,10 +103,10 @@ def map_streamed(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | 
             future.cancel()
 
 
-def sum_in_order(seen: Sequence[S]) -> S:
+def sum_in_order(parts: Sequence[S]) -> S:
     """Return the sum of the parts, added from first to last."""
-    total = seen[0]
-    for part in seen[1:]:
+    total = parts[0]
+    for part in parts[1:]:
         total = total + part
     return total
 
@@ -142,12 +142,12 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
 
 def map_columns(columns: Sequence[A], n_rows: int, work: Callable[[A], T]) -> tuple[T, ...]:
     """Return `work(column)` of each column, in order; columns of a large table are distributed over threads."""
-    n_threads = min(count(None), len(columns)) if n_rows >= MANY_ROWS else 1
+    n_threads = min(count(None), len(columns)) if n_rows >= MIN_PARALLEL_ROWS else 1
     if n_threads < 2:
         return tuple([work(column) for column in columns])
     # each thread takes every n-th column: submitting many cheap columns one by one would cost more
     column_groups = [range(k, len(columns), n_threads) for k in range(n_threads)]
-    results = map_ordered(lambda own: [(j, work(columns[j])) for j in own], column_groups, n_threads)
+    results = map_ordered(lambda indices: [(j, work(columns[j])) for j in indices], column_groups, n_threads)
     return tuple(value for _, value in sorted((pair for group in results for pair in group), key=lambda pair: pair[0]))
 
 
@@ -158,8 +158,8 @@ def _run_captured(end: Event, function: Callable[[A], T], piece: A) -> tuple[T, 
         return function(piece), captured
 
 
-def _emit_warnings(answer: tuple[T, list]) -> T:
-    result, captured = answer
+def _emit_warnings(outcome: tuple[T, list]) -> T:
+    result, captured = outcome
     _warnings.emit(captured)
     return result
 

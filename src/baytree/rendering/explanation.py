@@ -10,9 +10,9 @@ import msgspec
 from baytree.display.results import CAPTION, CELL, NUMBER, RULE, TABLE
 from baytree.display.terminal import escaped, listed
 
-_BAR = 20  # characters of the longest bar
+_MAX_BAR_CHARACTERS = 20  # length of the longest bar: a quarter of a terminal
 
-_MAX_CLASSES = 6  # classes that are listed
+_MAX_CLASSES = 6  # classes of an explanation that are listed, those of highest probability
 
 
 class ExcludedClasses(msgspec.Struct, frozen=True):
@@ -36,28 +36,32 @@ class ExplanationTable(msgspec.Struct, frozen=True):
     excluded: ExcludedClasses = ExcludedClasses()
 
 
-def to_text(ledger: ExplanationTable) -> str:
+def to_text(explanation_table: ExplanationTable) -> str:
     """Prediction, and a line per contribution below it."""
-    names = ["start", *ledger.names, "sum"]
+    names = ["start", *explanation_table.names, "sum"]
     width = max(map(len, names))
-    amounts = _numbers(ledger) if ledger.is_number else _effects(ledger)
-    head = [] if ledger.is_number else [f"{'':<{width}}  {ledger.title}"]
+    amounts = _numbers(explanation_table) if explanation_table.is_number else _effects(explanation_table)
+    head = [] if explanation_table.is_number else [f"{'':<{width}}  {explanation_table.title}"]
     lines = [f"{name:<{width}}  {amount}".rstrip() for name, amount in zip(names, amounts, strict=True)]
-    return "\n".join([ledger.answer, "", *head, *lines, *notes(ledger)])
+    return "\n".join([explanation_table.answer, "", *head, *lines, *notes(explanation_table)])
 
 
-def format_amounts(ledger: ExplanationTable) -> list[str]:
+def format_amounts(explanation_table: ExplanationTable) -> list[str]:
     """Amount of the start, of each line and of the sum as text; if an amount is infinite, the classes that it excludes."""
-    by_line = ledger.excluded.by_line or ((),) * (len(ledger.amounts) + 1)
-    lines = zip((ledger.start, *ledger.amounts), by_line, strict=True)
+    by_line = explanation_table.excluded.by_line or ((),) * (len(explanation_table.amounts) + 1)
+    lines = zip((explanation_table.start, *explanation_table.amounts), by_line, strict=True)
     every = [_amount(amount, _excludes(classes)) for amount, classes in lines]
-    left = "no class is left" if ledger.excluded.is_every else f"without {listed(ledger.excluded.together, _MAX_CLASSES)}"
-    return [*every, f"{ledger.total:+9.3f}" if isfinite(ledger.total) else left]
+    left = (
+        "no class is left"
+        if explanation_table.excluded.is_every
+        else f"without {listed(explanation_table.excluded.together, _MAX_CLASSES)}"
+    )
+    return [*every, f"{explanation_table.total:+9.3f}" if isfinite(explanation_table.total) else left]
 
 
-def notes(ledger: ExplanationTable) -> list[str]:
+def notes(explanation_table: ExplanationTable) -> list[str]:
     """Notes for the case that every class is excluded."""
-    if not ledger.excluded.is_every:
+    if not explanation_table.excluded.is_every:
         return []
     return [
         "every class is excluded by a value that never occurs in it, so the prediction is the prior alone;",
@@ -71,17 +75,17 @@ def lengths(amounts: tuple[float, ...], longest: int) -> list[int]:
     return [round(longest * abs(amount) / largest) if isfinite(amount) else 0 for amount in amounts]
 
 
-def _numbers(ledger: ExplanationTable) -> list[str]:
+def _numbers(explanation_table: ExplanationTable) -> list[str]:
     """Lines for a numeric target: start and sum are in its units, and bars compare the contributions only."""
-    bars = zip(ledger.amounts, lengths(ledger.amounts, _BAR), strict=True)
+    bars = zip(explanation_table.amounts, lengths(explanation_table.amounts, _MAX_BAR_CHARACTERS), strict=True)
     lines = [f"{amount:+12.6g}  {_text_bar(amount, length)}" for amount, length in bars]
-    return [f"{ledger.start:12.6g}", *lines, f"{ledger.total:12.6g}"]
+    return [f"{explanation_table.start:12.6g}", *lines, f"{explanation_table.total:12.6g}"]
 
 
-def _effects(ledger: ExplanationTable) -> list[str]:
-    amounts = (ledger.start, *ledger.amounts)
-    *words, total = format_amounts(ledger)
-    bars = zip(words, amounts, lengths(amounts, _BAR), strict=True)
+def _effects(explanation_table: ExplanationTable) -> list[str]:
+    amounts = (explanation_table.start, *explanation_table.amounts)
+    *words, total = format_amounts(explanation_table)
+    bars = zip(words, amounts, lengths(amounts, _MAX_BAR_CHARACTERS), strict=True)
     return [*(f"{word}  {_text_bar(amount, length)}" if length else word for word, amount, length in bars), total]
 
 
@@ -100,19 +104,25 @@ def _text_bar(amount: float, length: int) -> str:
 
 _FOR, _AGAINST = "#2f6f4f", "#b5543c"
 
-_HALF = 70  # pixels of the longest bar on either side of the middle
+_MAX_BAR_PIXELS = 70  # length of the longest bar on either side of the middle
 
 
-def to_html(ledger: ExplanationTable) -> str:
+def to_html(explanation_table: ExplanationTable) -> str:
     """Explanation as an HTML table; names and values are escaped, and nothing external is loaded."""
     table = xml.Element("table", {"style": TABLE})
-    xml.SubElement(table, "caption", {"style": CAPTION}).text = escaped(" ".join([ledger.answer, *notes(ledger)]))
+    xml.SubElement(table, "caption", {"style": CAPTION}).text = escaped(
+        " ".join([explanation_table.answer, *notes(explanation_table)])
+    )
     head = xml.SubElement(xml.SubElement(table, "thead"), "tr")
-    for text, style in (("value", CELL), (ledger.title, NUMBER), ("", CELL)):
+    for text, style in (("value", CELL), (explanation_table.title, NUMBER), ("", CELL)):
         xml.SubElement(head, "th", {"style": style}).text = escaped(text)
     body = xml.SubElement(table, "tbody")
-    names, amounts, (*words, total) = ("start", *ledger.names), (ledger.start, *ledger.amounts), format_amounts(ledger)
-    for name, word, amount, length in zip(names, words, amounts, lengths(amounts, _HALF), strict=True):
+    names, amounts, (*words, total) = (
+        ("start", *explanation_table.names),
+        (explanation_table.start, *explanation_table.amounts),
+        format_amounts(explanation_table),
+    )
+    for name, word, amount, length in zip(names, words, amounts, lengths(amounts, _MAX_BAR_PIXELS), strict=True):
         _html_bar(_line(body, name, word.strip()), amount, length)
     _line(body, "sum", total.strip())
     return xml.tostring(table, encoding="unicode", method="html")
@@ -128,6 +138,6 @@ def _line(body: xml.Element, name: str, amount: str) -> xml.Element:
 
 def _html_bar(cell: xml.Element, amount: float, length: int) -> None:
     side, colour = ("left", _FOR) if amount > 0 else ("right", _AGAINST)
-    track = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _HALF}px;height:10px"})
+    track = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _MAX_BAR_PIXELS}px;height:10px"})
     style = f"position:absolute;{side}:50%;width:{length}px;height:10px;background:{colour}"
     xml.SubElement(track, "div", {"style": style})

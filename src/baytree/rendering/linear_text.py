@@ -8,16 +8,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from baytree.display.terminal import in_columns
+from baytree.display.terminal import MAX_CLASS_COLUMNS, TERMINAL_WIDTH, in_columns
 from baytree.summary.linear import Coefficient, LinearSummary, RegressionSummary, Slope, SplineSummary
 
-_SHOWN = 40  # features of a printed table
+_MAX_FEATURES = 40  # features of a printed table, those of largest effect: about one screen
 
-_CLASSES = 8  # columns of classes
-
-_NAMED = 8  # features without effect that are listed
-
-_WIDTH = 80  # of a terminal
+_MAX_NAMED_FEATURES = 8  # features without effect that are listed by name: about one line
 
 
 def coefficient_lines(table: LinearSummary) -> list[str]:
@@ -25,10 +21,14 @@ def coefficient_lines(table: LinearSummary) -> list[str]:
     by_feature: dict[str, list[Coefficient]] = {}
     for row in table.coefficients:
         by_feature.setdefault(row.feature, []).append(row)
-    zero = [name for name, own in by_feature.items() if own[0].column and not any(row.estimate for row in own)]
+    zero = [
+        name
+        for name, class_lines in by_feature.items()
+        if class_lines[0].column and not any(row.estimate for row in class_lines)
+    ]
     bound = [name for name in zero if by_feature[name][0].is_bound]
     unused = [name for name in zero if name not in set(bound)]
-    active = {name: own for name, own in by_feature.items() if name not in set(zero)}
+    active = {name: class_lines for name, class_lines in by_feature.items() if name not in set(zero)}
     shown = {name: active[name] for name in _largest(active)}
     notes = [*_more(len(active)), *_unused(unused), *_bound(bound, table), *_comparison_note(table), *_references(table)]
     return [*_lines(table, shown), *notes]
@@ -36,15 +36,15 @@ def coefficient_lines(table: LinearSummary) -> list[str]:
 
 def _largest(active: dict[str, list[Coefficient]]) -> list[str]:
     """All features, or if there are too many the most important ones, in table order."""
-    if len(active) <= _SHOWN:
+    if len(active) <= _MAX_FEATURES:
         return list(active)
     order = sorted(active, key=lambda name: (bool(active[name][0].column), -_per_deviation(active[name])))
-    shown = set(order[:_SHOWN])
+    shown = set(order[:_MAX_FEATURES])
     return [name for name in active if name in shown]
 
 
-def _per_deviation(own: list[Coefficient]) -> float:
-    return max(abs(row.importance) for row in own)
+def _per_deviation(class_lines: list[Coefficient]) -> float:
+    return max(abs(row.importance) for row in class_lines)
 
 
 def _lines(table: LinearSummary, shown: dict[str, list[Coefficient]]) -> list[str]:
@@ -58,18 +58,25 @@ def _lines(table: LinearSummary, shown: dict[str, list[Coefficient]]) -> list[st
 def _side_by_side(shown: dict[str, list[Coefficient]], labels: list[str]) -> list[str]:
     """Features as rows and classes as columns, and the largest effect of a standard deviation."""
     rows = [
-        [name, *(f"{row.estimate:.4g}" for row in own), f"{_per_deviation(own):.4g}" if own[0].column else ""]
-        for name, own in shown.items()  # the intercept has no standard deviation
+        [
+            name,
+            *(f"{row.estimate:.4g}" for row in class_lines),
+            f"{_per_deviation(class_lines):.4g}" if class_lines[0].column else "",
+        ]
+        for name, class_lines in shown.items()  # the intercept has no standard deviation
     ]
     table = [["", *labels, "largest per sd"], *rows]
-    if len(labels) <= _CLASSES:
+    if len(labels) <= MAX_CLASS_COLUMNS:
         return in_columns(table, "<>")
-    truncated = [[*row[: _CLASSES + 1], row[-1]] for row in table]
-    return [*in_columns(truncated, "<>"), f"… {len(labels) - _CLASSES:,} more classes"]
+    truncated = [[*row[: MAX_CLASS_COLUMNS + 1], row[-1]] for row in table]
+    return [*in_columns(truncated, "<>"), f"… {len(labels) - MAX_CLASS_COLUMNS:,} more classes"]
 
 
 def _plain(shown: dict[str, list[Coefficient]]) -> list[str]:
-    rows = [[name, *_odds(own[0]), f"{own[0].importance:.4g}" if own[0].column else ""] for name, own in shown.items()]
+    rows = [
+        [name, *_odds(class_lines[0]), f"{class_lines[0].importance:.4g}" if class_lines[0].column else ""]
+        for name, class_lines in shown.items()
+    ]
     return in_columns([["", "estimate", "odds ratio", "per sd"], *rows], "<>")
 
 
@@ -77,7 +84,7 @@ def _with_errors(
     table: LinearSummary, shown: dict[str, list[Coefficient]], at: int, label: str, has_title: bool
 ) -> list[str]:
     """Coefficients of one class with their standard errors and tests."""
-    rows = [[name, *_odds(own[at]), *_error_cells(own[at])] for name, own in shown.items()]
+    rows = [[name, *_odds(class_lines[at]), *_error_cells(class_lines[at])] for name, class_lines in shown.items()]
     head = ["", "estimate", "odds ratio", "std. error", "z", "p", "95 % interval"]
     return [*([f"{label} against {table.base}"] if has_title else []), *in_columns([head, *rows], "<>")]
 
@@ -95,7 +102,7 @@ def _error_cells(row: Coefficient) -> list[str]:
 
 
 def _more(count: int) -> list[str]:
-    return [f"… {count - _SHOWN} more with a smaller effect per standard deviation"] if count > _SHOWN else []
+    return [f"… {count - _MAX_FEATURES} more with a smaller effect per standard deviation"] if count > _MAX_FEATURES else []
 
 
 def _unused(names: list[str]) -> list[str]:
@@ -103,7 +110,9 @@ def _unused(names: list[str]) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return ", ".join(names[:_MAX_NAMED_FEATURES]) + (
+        f" and {len(names) - _MAX_NAMED_FEATURES} more" if len(names) > _MAX_NAMED_FEATURES else ""
+    )
 
 
 def _bound(names: list[str], table: LinearSummary) -> list[str]:
@@ -132,7 +141,7 @@ def _references(table: LinearSummary) -> list[str]:
 
 def wrapped(note: str) -> str:
     """Note below a table, wrapped to the width of a terminal."""
-    return textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(note, TERMINAL_WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def regression_lines(summary: RegressionSummary) -> list[str]:
@@ -149,7 +158,7 @@ def slope_lines(
     collinear = tuple(collinear)
     unused = [slope.feature for slope in slopes if slope.column and not slope.estimate and slope.feature not in collinear]
     active = [slope for slope in slopes if not slope.column or slope.estimate]
-    more = len(active) - _SHOWN
+    more = len(active) - _MAX_FEATURES
     return [
         *_table(_largest_slopes(active), level),
         *([f"… {more} more with a smaller effect per standard deviation"] if more > 0 else []),
@@ -191,14 +200,14 @@ def _slope_error_cells(slope: Slope) -> list[str]:
 def _largest_slopes(active: Sequence[Slope]) -> list[Slope]:
     """All features, or if there are too many the most important ones, in table order."""
     order = sorted(range(len(active)), key=lambda k: (bool(active[k].column), -abs(active[k].importance)))
-    return [active[k] for k in sorted(order[:_SHOWN])]
+    return [active[k] for k in sorted(order[:_MAX_FEATURES])]
 
 
 def _list_names(what: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [wrapped(f"{what} ({len(names)}): {', '.join(names[:_NAMED])}{rest}")]
+    rest = f" and {len(names) - _MAX_NAMED_FEATURES} more" if len(names) > _MAX_NAMED_FEATURES else ""
+    return [wrapped(f"{what} ({len(names)}): {', '.join(names[:_MAX_NAMED_FEATURES])}{rest}")]
 
 
 def _quality(summary: RegressionSummary) -> list[str]:
@@ -249,8 +258,8 @@ def _notes(summary: SplineSummary) -> list[str]:
     if summary.references:
         notes.append(wrapped("reference levels: " + ", ".join(f"{name}={at}" for name, at in summary.references)))
     if summary.unused:
-        more = f" and {len(summary.unused) - _NAMED} more" if len(summary.unused) > _NAMED else ""
-        notes.append(wrapped(f"not used ({len(summary.unused)}): {', '.join(summary.unused[:_NAMED])}{more}"))
+        more = f" and {len(summary.unused) - _MAX_NAMED_FEATURES} more" if len(summary.unused) > _MAX_NAMED_FEATURES else ""
+        notes.append(wrapped(f"not used ({len(summary.unused)}): {', '.join(summary.unused[:_MAX_NAMED_FEATURES])}{more}"))
     return notes
 
 

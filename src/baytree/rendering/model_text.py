@@ -7,13 +7,22 @@ from itertools import pairwise
 from math import floor, inf, isfinite, log10
 from typing import Any
 
-from baytree.display.terminal import in_columns
+from baytree.display.terminal import MAX_CLASS_COLUMNS, in_columns
 from baytree.rendering.linear_text import coefficient_lines, regression_lines, spline_lines, wrapped
-from baytree.rendering.tree_text import certificate_sentence, distance, in_full, mean, rule_set_lines, sentence, share, shown
+from baytree.rendering.tree_text import (
+    certificate_sentence,
+    distance,
+    in_full,
+    mean,
+    proportion,
+    rule_set_lines,
+    sentence,
+    shown,
+)
 from baytree.summary import Summary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import (
-    MOST_WORDS,
+    MAX_WORDS_PER_CLASS,
     Amount,
     IntervalShares,
     JointSummary,
@@ -26,9 +35,7 @@ from baytree.summary.naive_bayes import (
 )
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
-_MOST_AXES = 6  # discriminant axes whose proportions are listed
-
-_MOST_CLASSES = 8  # columns of classes
+_MAX_AXES = 6  # discriminant axes whose proportions are listed: one line
 
 
 def text(summary: Summary) -> str:
@@ -50,9 +57,12 @@ def _distributions(summary: NaiveBayesSummary) -> list[str]:
 
 def _by_class(rows: list[list[str]], n_classes: int) -> list[str]:
     """Table with a column per class; of very many classes the first, and the number of the others."""
-    if n_classes <= _MOST_CLASSES:
+    if n_classes <= MAX_CLASS_COLUMNS:
         return in_columns(rows, "<>")
-    return [*in_columns([row[: _MOST_CLASSES + 1] for row in rows], "<>"), f"… {n_classes - _MOST_CLASSES:,} more classes"]
+    return [
+        *in_columns([row[: MAX_CLASS_COLUMNS + 1] for row in rows], "<>"),
+        f"… {n_classes - MAX_CLASS_COLUMNS:,} more classes",
+    ]
 
 
 def _joint_table(summary: JointSummary) -> list[str]:
@@ -70,8 +80,8 @@ def _linear(summary: LinearSummary) -> list[str]:
     lines = [f"{summary.title} for {summary.target}", *coefficient_lines(summary)]
     if len(summary.axes) < 2:
         return lines
-    proportions = ", ".join(f"{proportion:.1%}" for proportion in summary.axes[:_MOST_AXES])
-    more = ", …" if len(summary.axes) > _MOST_AXES else ""
+    proportions = ", ".join(f"{proportion:.1%}" for proportion in summary.axes[:_MAX_AXES])
+    more = ", …" if len(summary.axes) > _MAX_AXES else ""
     return [*lines, f"between-class variance by axis: {proportions}{more}"]
 
 
@@ -95,7 +105,7 @@ def _bayes_tree(summary: BayesTreeSummary) -> list[str]:
     lines, beliefs = _tree(summary.tree), dict.fromkeys(leaf.model.belief for leaf in summary.leaves)
     for leaf in summary.leaves:
         path = " and ".join(map(sentence, leaf.conditions))
-        part = "the whole" if leaf.share == 1 else f"{share(leaf.share)} of the"
+        part = "the whole" if leaf.share == 1 else f"{proportion(leaf.share)} of the"
         lines += ["", f"naive Bayes {f'where {path}' if path else 'of all rows'}: {part} prediction"]
         lines += _distributions(leaf.model)
     return [*lines, *(wrapped(belief) for belief in beliefs if belief)]
@@ -122,7 +132,7 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     BayesTreeSummary: _bayes_tree,
 }
 
-_MOST_LEVELS = 20  # of a column
+_MAX_LEVELS = 20  # levels of a column that are listed
 
 
 def likelihood_rows(likelihood: Likelihood) -> list[list[str]]:
@@ -132,7 +142,7 @@ def likelihood_rows(likelihood: Likelihood) -> list[list[str]]:
 
 def _levels(likelihood: LevelShares) -> list[list[str]]:
     rows = list(zip(likelihood.levels, likelihood.probability, strict=True))
-    listed = rows if len(rows) <= _MOST_LEVELS else rows[: _MOST_LEVELS - 1]
+    listed = rows if len(rows) <= _MAX_LEVELS else rows[: _MAX_LEVELS - 1]
     table = [[f"{likelihood.column} = {level}", *(f"{p:.3f}" for p in row)] for level, row in listed]
     return table if len(listed) == len(rows) else [*table, _rest(likelihood, len(listed))]
 
@@ -188,7 +198,7 @@ def _amount(likelihood: Amount) -> list[list[str]]:
 
 
 def _words(likelihood: TellingWords) -> list[list[str]]:
-    rows = ([words[k] if k < len(words) else "" for words in likelihood.words] for k in range(MOST_WORDS))
+    rows = ([words[k] if k < len(words) else "" for words in likelihood.words] for k in range(MAX_WORDS_PER_CLASS))
     return [[f"{likelihood.column}, word {k}", *row] for k, row in enumerate(rows, 1)]
 
 

@@ -6,17 +6,29 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
 from baytree.display.terminal import plain, quoted, shortened
-from baytree.rendering.tree_layout import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, TreeDrawing, colour, opening_order
+from baytree.rendering.tree_layout import (
+    BAR_HEIGHT,
+    CARD_HEIGHT,
+    CARD_PADDING,
+    LINE_HEIGHT,
+    ROW_HEIGHT,
+    Card,
+    TreeDrawing,
+    colour,
+    opening_order,
+)
 from baytree.rendering.tree_text import label, outcome
 from baytree.summary.tree import Node
 
+# Lengths in pixels.
+
 _MARGIN = 16.0
 
-_LEGEND = 30.0
+_LEGEND_HEIGHT = 30.0
 
 _INK, _PALE, _EDGE, _TRACK = "#1f2933", "#52606d", "#9aa5b1", "#e4e7eb"
 
-_SECONDS = 1.0  # between two splits of a growing tree
+_SECONDS_PER_SPLIT = 1.0  # time between two splits in the animation of a growing tree
 
 _SVG_STYLE = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:13px;"
@@ -79,7 +91,7 @@ def _canvas(drawing: TreeDrawing) -> tuple[xml.Element, xml.Element]:
     """SVG element with the legend, and the group in which the tree is drawn."""
     legend = _legend_words(drawing)
     width = max(drawing.width, _legend_width(legend)) + 2 * _MARGIN
-    height = _LEGEND + drawing.depth * ROW_HEIGHT + CARD_HEIGHT + 2 * _MARGIN
+    height = _LEGEND_HEIGHT + drawing.depth * ROW_HEIGHT + CARD_HEIGHT + 2 * _MARGIN
     size = {"width": _n(width), "height": _n(height), "viewBox": f"0 0 {_n(width)} {_n(height)}"}
     name = f"decision tree for {plain(drawing.target)}"
     attributes = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": name}
@@ -88,7 +100,7 @@ def _canvas(drawing: TreeDrawing) -> tuple[xml.Element, xml.Element]:
     xml.SubElement(root, "rect", width="100%", height="100%", fill="#fff")
     _legend(root, legend)
     left = (width - drawing.width) / 2
-    return root, xml.SubElement(root, "g", transform=f"translate({_n(left)} {_n(_MARGIN + _LEGEND)})")
+    return root, xml.SubElement(root, "g", transform=f"translate({_n(left)} {_n(_MARGIN + _LEGEND_HEIGHT)})")
 
 
 def _legend_words(drawing: TreeDrawing) -> list[tuple[str, str | None]]:
@@ -137,14 +149,14 @@ def _svg_node(canvas: xml.Element, drawing: TreeDrawing, place: int, is_split: b
     if not is_split:
         xml.SubElement(group, "rect", {**frame, "fill": ink, "fill-opacity": "0.08"})
     middle = card.width / 2
-    _text(group, middle, PAD + 12, f"{card.question}?" if is_split else card.answer, "name")
-    _text(group, middle, PAD + LINE + 12, card.summary if is_split else card.support, "pale")
+    _text(group, middle, CARD_PADDING + 12, f"{card.question}?" if is_split else card.answer, "name")
+    _text(group, middle, CARD_PADDING + LINE_HEIGHT + 12, card.summary if is_split else card.support, "pale")
     _bar(group, card, bool(drawing.classes))
 
 
 def _bar(group: xml.Element, card: Card, has_classes: bool) -> None:
-    left, bar_width, top = PAD, card.width - 2 * PAD, PAD + 2 * LINE + 2
-    place = {"y": _n(top), "height": _n(BAR)}
+    left, bar_width, top = CARD_PADDING, card.width - 2 * CARD_PADDING, CARD_PADDING + 2 * LINE_HEIGHT + 2
+    place = {"y": _n(top), "height": _n(BAR_HEIGHT)}
     xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(bar_width), "fill": _TRACK, "rx": "2"})
     for code, proportion in enumerate(card.shares):
         if proportion > 0:
@@ -164,7 +176,7 @@ def _appear(layer: xml.Element, begin: int, end: int | None, n_steps: int) -> No
     stops = [(0.0, int(begin == 0)), (begin / n_steps, 1), (1.0 if end is None else end / n_steps, int(end is None))]
     times = ";".join(_n(time) for time, _ in stops)
     values = ";".join(str(value) for _, value in stops)
-    duration = f"{_n(n_steps * _SECONDS)}s"
+    duration = f"{_n(n_steps * _SECONDS_PER_SPLIT)}s"
     motion = {"attributeName": "opacity", "calcMode": "discrete", "dur": duration, "repeatCount": "indefinite"}
     xml.SubElement(layer, "animate", {**motion, "values": values, "keyTimes": times})
 
@@ -173,7 +185,7 @@ def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
-_MOST_LEVELS = 12  # that are listed at an edge
+_MAX_EDGE_LEVELS = 12  # levels that are listed at an edge of a DOT graph
 
 _DOT_STYLE = (
     '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
@@ -200,7 +212,7 @@ def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
     above: list[int] = []  # the last node of each depth
     for node in nodes:
         if node.condition:
-            parent, words = above[node.depth - 1], _quoted(label(node.condition, _MOST_LEVELS))
+            parent, words = above[node.depth - 1], _quoted(label(node.condition, _MAX_EDGE_LEVELS))
             edges.setdefault(parent, []).append(f"  n{parent} -> n{node.id} [label={words}];")
         above[node.depth :] = [node.id]
     return edges

@@ -12,20 +12,20 @@ import msgspec
 import numpy as np
 
 from baytree.display.terminal import number, plain, quoted, shortened
-from baytree.rendering.tree_text import label, sentence, share
+from baytree.rendering.tree_text import label, proportion, sentence
 from baytree.summary.tree import Node, TreeSummary
 
-LINE, PAD, BAR = 17.0, 10.0, 8.0  # heights in pixels
+LINE_HEIGHT, CARD_PADDING, BAR_HEIGHT = 17.0, 10.0, 8.0  # heights in pixels
 
-CARD_HEIGHT = 2 * LINE + BAR + 2 * PAD
+CARD_HEIGHT = 2 * LINE_HEIGHT + BAR_HEIGHT + 2 * CARD_PADDING
 
 ROW_HEIGHT = CARD_HEIGHT + 64.0
 
-GAP = 18.0
+CARD_GAP = 18.0  # pixels between neighbouring cards
 
-MOST_LETTERS = 26  # of a line of a card
+MAX_LINE_CHARACTERS = 26  # of a line of a card; longer lines would make trees too wide
 
-_LETTER = 7.1  # mean width of a character at 13 pixels
+_CHARACTER_WIDTH = 7.1  # pixels: mean width of a character in 13-pixel type
 
 _COLOURS = ("#3b76af", "#ee8636", "#519e3e", "#c53a32", "#8d69b8", "#84584e", "#d57dbe", "#7f7f7f", "#bdbc45", "#4faecb")
 
@@ -51,7 +51,7 @@ class Card(msgspec.Struct, frozen=True):
     @property
     def slot(self) -> float:
         """Width that the card and the label above it need."""
-        return max(self.width, len(self.branch) * _LETTER * 0.92 + 8 if self.branch else 0.0)
+        return max(self.width, len(self.branch) * _CHARACTER_WIDTH * 0.92 + 8 if self.branch else 0.0)
 
 
 class TreeDrawing(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ def layout_tree(cards: Sequence[Card], target: str, classes: tuple[str, ...]) ->
 def card_width(*lines: str) -> float:
     """Width of a card that contains these lines."""
     longest = max(map(len, lines))
-    return max(92.0, min(longest, MOST_LETTERS + 14) * _LETTER + 2 * PAD)
+    return max(92.0, min(longest, MAX_LINE_CHARACTERS + 14) * _CHARACTER_WIDTH + 2 * CARD_PADDING)
 
 
 def colour(code: int) -> str:
@@ -112,7 +112,7 @@ def _side_by_side(outlines: list[list[tuple[float, float]]]) -> np.ndarray:
     middles: list[float] = []
     reach: list[float] = []  # per depth, the right end of the siblings placed so far
     for outline in outlines:
-        middle = max((r + GAP - left for r, (left, _) in zip(reach, outline, strict=False)), default=0.0)
+        middle = max((r + CARD_GAP - left for r, (left, _) in zip(reach, outline, strict=False)), default=0.0)
         middles.append(middle)
         reach = [middle + right for _, right in outline] + reach[len(outline) :]
     offsets = np.array(middles)
@@ -137,7 +137,7 @@ def _absolute(cards: Sequence[Card], shift: np.ndarray) -> np.ndarray:
     return middle - min(m - card.slot / 2 for m, card in zip(middle, cards, strict=True))
 
 
-_MOST_LEVELS = 4  # that are listed at a branch
+_MAX_BRANCH_LEVELS = 4  # levels that are listed at a branch
 
 
 def drawing_of(
@@ -182,17 +182,17 @@ def _card(node: Node, parent: int, classes: tuple[str, ...], shares: tuple[float
     support = f"{100 * node.value:.0f} % of {rows}" if classes else rows
     summary = f"{shortened(answer, 14)}, {support}" if question and classes else support
     path = sentence(node.condition) if node.condition else ""
-    probability = "" if node.kept is None else f", probability {share(node.kept)}"
+    probability = "" if node.kept is None else f", probability {proportion(node.kept)}"
     tip = (path, f"{answer}: {support}", f"splits by {question}{probability}" if question else "")
     return Card(
         node=node.id,
         parent=parent,
         depth=node.depth,
-        question=shortened(question, MOST_LETTERS),
-        answer=shortened(answer, MOST_LETTERS),
+        question=shortened(question, MAX_LINE_CHARACTERS),
+        answer=shortened(answer, MAX_LINE_CHARACTERS),
         support=support,
         summary=summary,
-        branch=shortened(label(node.condition, _MOST_LEVELS), MOST_LETTERS) if node.condition else "",
+        branch=shortened(label(node.condition, _MAX_BRANCH_LEVELS), MAX_LINE_CHARACTERS) if node.condition else "",
         tip="\n".join(line for line in tip if line),
         shares=shares,
         prediction=node.prediction,

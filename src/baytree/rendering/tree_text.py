@@ -11,7 +11,7 @@ from functools import cache
 from math import ceil, exp, floor, inf
 
 from baytree.data.schema.column import Column, Kind
-from baytree.display.terminal import counted, listed, number, plain, quoted
+from baytree.display.terminal import MAX_CLASS_COLUMNS, counted, listed, number, plain, quoted
 from baytree.summary.tree import SPREAD, STOP, CertificateSummary, NamedCondition, Node, RuleSetSummary, VotingRuleSummary
 
 
@@ -100,9 +100,7 @@ def _column(unit: str | None) -> Column:
     return Column("", Kind.NUMERIC, unit=unit)
 
 
-MOST_BARS = 30  # deeper lines show their depth as a number, or a chain of n nodes would need n² characters
-
-_MOST_CLASSES = 8
+MAX_INDENT_BARS = 30  # deeper lines show their depth as a number, or a chain of n nodes would need n² characters
 
 
 def outline(
@@ -149,8 +147,8 @@ def outcome(node: Node, names: Sequence[str]) -> str:
 
 def _counts(counts: Sequence[tuple[int, float]], names: Sequence[str]) -> str:
     shown = counts
-    if len(counts) > _MOST_CLASSES:
-        shown = sorted(counts, key=lambda each: -each[1])[:_MOST_CLASSES]
+    if len(counts) > MAX_CLASS_COLUMNS:
+        shown = sorted(counts, key=lambda each: -each[1])[:MAX_CLASS_COLUMNS]
     words = [f"{names[code]} {_weight(weight)}" for code, weight in shown]
     rest = [f"… {len(counts) - len(shown):,} more classes"] if len(shown) < len(counts) else []
     return ", ".join([*words, *rest]) or "no rows"
@@ -170,7 +168,7 @@ def _bars(depth: int, waiting: list[int], below: list[str]) -> tuple[str, str]:
     if depth == 0:
         return "", ""
     waiting[depth - 1] -= 1
-    if depth > MOST_BARS:
+    if depth > MAX_INDENT_BARS:
         return (f"{depth:>7} ",) * 2
     is_last, above = waiting[depth - 1] == 0, below[depth - 1]
     return above + ("└─ " if is_last else "├─ "), above + ("   " if is_last else "│  ")
@@ -209,13 +207,13 @@ def _significance(node: Node) -> str:
 
 
 def _probability(node: Node) -> str:
-    return "" if node.kept is None else f"; split {share(node.kept)}"
+    return "" if node.kept is None else f"; split {proportion(node.kept)}"
 
 
-def share(kept: float) -> str:
+def proportion(kept: float) -> str:
     """Probability of a split in per cent; never 0 % or 100 %, which would claim certainty.
 
-    >>> share(0.8512), share(0.99999), share(1e-7)
+    >>> proportion(0.8512), proportion(0.99999), proportion(1e-7)
     ('85 %', 'above 99 %', 'below 1 %')
     """
     if kept > 0.99:
@@ -223,7 +221,7 @@ def share(kept: float) -> str:
     return "below 1 %" if kept < 0.01 else f"{100 * kept:.0f} %"
 
 
-_MOST_LEVELS = 12
+_MAX_LISTED_LEVELS = 12  # levels of a condition that are listed by name
 
 
 def rule_set_lines(summary: RuleSetSummary) -> list[str]:
@@ -234,7 +232,7 @@ def rule_set_lines(summary: RuleSetSummary) -> list[str]:
 
 def rule_line(rule: VotingRuleSummary) -> str:
     """IF … THEN …, without its support."""
-    conditions = " AND ".join(sentence(condition, _MOST_LEVELS) for condition in rule.conditions)
+    conditions = " AND ".join(sentence(condition, _MAX_LISTED_LEVELS) for condition in rule.conditions)
     return f"IF {conditions} THEN {quoted(rule.label)}" if conditions else f"ALWAYS {quoted(rule.label)}"
 
 
@@ -244,7 +242,7 @@ def _support(rule: VotingRuleSummary) -> str:
     return f"{covered}; confidence {rule.confidence:.3f}, lift {rule.lift:.1f}"
 
 
-def certificate_sentence(told: CertificateSummary) -> str:
+def certificate_sentence(certificate: CertificateSummary) -> str:
     """Certificate of an exact search as text: whether another tree could be better, and by how much.
 
     >>> certificate_sentence(CertificateSummary(0.12, 0.12, 0.01, 3, 27))
@@ -252,7 +250,7 @@ def certificate_sentence(told: CertificateSummary) -> str:
     >>> certificate_sentence(CertificateSummary(0.12, 0.1, 0.01, 3, 27))
     'cost 0.12, not proved optimal: trees of 27 tests up to depth 3 cost at least 0.1'
     """
-    trees = f"trees of {counted(told.n_tests, 'test')} up to depth {told.max_depth}"
-    if told.bound >= told.objective:
-        return f"cost {number(told.objective)}: optimal among {trees}"
-    return f"cost {number(told.objective)}, not proved optimal: {trees} cost at least {number(told.bound)}"
+    trees = f"trees of {counted(certificate.n_tests, 'test')} up to depth {certificate.max_depth}"
+    if certificate.bound >= certificate.objective:
+        return f"cost {number(certificate.objective)}: optimal among {trees}"
+    return f"cost {number(certificate.objective)}, not proved optimal: {trees} cost at least {number(certificate.bound)}"

@@ -22,7 +22,8 @@ from baytree.reporting.subject import predictor_of
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-MOST_LETTERS = 1_000_000  # of the page of a comparison
+# Length of the page of a comparison: longer pages open slowly, so the sections of the last models are left out.
+MAX_COMPARISON_CHARACTERS = 1_000_000
 
 Reported = FittedEstimator | Predictor | ComparisonLike
 
@@ -110,7 +111,7 @@ def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None, s
         from baytree.reporting.comparison_page import compared_pages
 
         texts = (to_html(page) for page in compared_pages(model))
-        return next(text for text in texts if len(text) <= MOST_LETTERS or "<template " not in text)
+        return next(text for text in texts if len(text) <= MAX_COMPARISON_CHARACTERS or "<template " not in text)
     from baytree.reporting.model_page import model_page
 
     return to_html(model_page(model, frame, rows, sets))

@@ -15,13 +15,15 @@ from baytree.reporting.subject import ReportSubject
 from baytree.statistics.profile import Histogram
 from baytree.summary.linear import Coefficient, LinearSummary, RegressionSummary, Slope
 
-MOST_LINES = 40
+# Lengths of lists on a page: enough to see the pattern, few enough to read.
 
-MOST_SCALES = 24  # columns of a nomogram
+MAX_COEFFICIENTS = 40  # per class
 
-MOST_PAIRS = 3
+MAX_NOMOGRAM_COLUMNS = 24  # models of more columns get no nomogram, which would not fit a sheet of paper
 
-_PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+MAX_NOMOGRAMS = 3  # one per class but the first; models of more classes get none
+
+_AXIS_PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 def coefficients_view(summary: LinearSummary) -> CoefficientsView:
@@ -29,7 +31,7 @@ def coefficients_view(summary: LinearSummary) -> CoefficientsView:
     by_class: dict[str, list[Coefficient]] = {}
     for each in summary.coefficients:
         by_class.setdefault(str(each.label), []).append(each)
-    groups = [_group(label, place, lines) for place, (label, lines) in enumerate(by_class.items())]
+    groups = [_group(label, class_code, lines) for class_code, (label, lines) in enumerate(by_class.items())]
     comparison = f"against {summary.base}" if summary.base else "of each class"
     references = "; ".join(f"{column}: {level}" for column, level in summary.references[:12])
     bound = ", ".join(dict.fromkeys(each.feature for each in summary.coefficients if each.is_bound))
@@ -49,14 +51,14 @@ def slopes_view(summary: RegressionSummary) -> CoefficientsView:
     return CoefficientsView((_group("", 0, summary.slopes),), note, False, has_intervals)
 
 
-def _group(label: str, place: int, lines: Sequence[Coefficient | Slope]) -> CoefficientGroup:
+def _group(label: str, class_code: int, lines: Sequence[Coefficient | Slope]) -> CoefficientGroup:
     intercepts = [each for each in lines if not each.column]
     others = sorted((each for each in lines if each.column), key=lambda each: -abs(each.importance))
-    ends = [end for each in others[:MOST_LINES] for end in _ends(each)]
+    ends = [end for each in others[:MAX_COEFFICIENTS] for end in _ends(each)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     span = (high - low) or 1.0
-    shown_lines = tuple(_line(each, low, span) for each in [*intercepts, *others[:MOST_LINES]])
-    return CoefficientGroup(label, place, 100 * -low / span, shown_lines, max(len(others) - MOST_LINES, 0))
+    shown_lines = tuple(_line(each, low, span) for each in [*intercepts, *others[:MAX_COEFFICIENTS]])
+    return CoefficientGroup(label, class_code, 100 * -low / span, shown_lines, max(len(others) - MAX_COEFFICIENTS, 0))
 
 
 def _ends(line: Coefficient | Slope) -> tuple[float, float, float]:
@@ -81,23 +83,23 @@ def _line(line: Coefficient | Slope, low: float, room: float) -> CoefficientView
 def nomograms(subject: ReportSubject) -> list[NomogramView]:
     """Nomogram of each class against the first, if there are few columns and classes; else an empty list."""
     schema, classes = subject.predictor.schema, subject.classes
-    if subject.profile is None or not 1 < len(schema) <= MOST_SCALES or len(classes) > MOST_PAIRS + 1:
+    if subject.profile is None or not 1 < len(schema) <= MAX_NOMOGRAM_COLUMNS or len(classes) > MAX_NOMOGRAMS + 1:
         return []
     if any(column.kind is Kind.TEXT for column in schema.columns):
         return []
-    ticks = [_ticks(c, seen) for c, seen in zip(schema.columns, subject.profile.columns, strict=True)]
+    ticks = [_ticks(c, distribution) for c, distribution in zip(schema.columns, subject.profile.columns, strict=True)]
     if not all(ticks):  # a column without values has no scale
         return []
     start, effects = _effects(subject, [[value for value, _ in each] for each in ticks])
     return [_nomogram(subject, c, start, effects, ticks) for c in range(1, len(classes))]
 
 
-def _ticks(column: Column, seen: object) -> list[tuple[float, str]]:
-    if not isinstance(seen, Histogram):
+def _ticks(column: Column, distribution: object) -> list[tuple[float, str]]:
+    if not isinstance(distribution, Histogram):
         return [(float(code), str(level)) for code, level in enumerate(column.levels[:8])]
-    if not len(seen.edges):
+    if not len(distribution.edges):
         return []
-    low, high = float(seen.edges[0]), float(seen.points()[-1])
+    low, high = float(distribution.edges[0]), float(distribution.points()[-1])
     step = _round_step((high - low) / 5)
     values = (np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step).tolist()
     return [(each, shown(each, column.unit)) for each in values]
@@ -148,9 +150,9 @@ def _nomogram(
     )
 
 
-def _scale(name: str, scores: np.ndarray, least: float, ticks: list[tuple[float, str]], unit: float) -> Scale:
+def _scale(name: str, scores: np.ndarray, lowest: float, ticks: list[tuple[float, str]], unit: float) -> Scale:
     """Ticks of a column at their points; labels that would overlap alternate above and below the line."""
-    positions = ((scores - least) / unit).tolist()
+    positions = ((scores - lowest) / unit).tolist()
     order = sorted(range(len(ticks)), key=lambda k: positions[k])
     labelled, last = [], [-99.0, -99.0]
     for k in order:
@@ -164,9 +166,9 @@ def _scale(name: str, scores: np.ndarray, least: float, ticks: list[tuple[float,
     return Scale(name, min(positions), max(positions), tuple(labelled))
 
 
-def _probability_ticks(base: float, unit: float, whole: float) -> tuple[tuple[float, str, int], ...]:
+def _probability_ticks(base: float, unit: float, max_total: float) -> tuple[tuple[float, str, int], ...]:
     """Positions on the axis of the total at which it corresponds to a probability."""
-    positions = [((np.log(p / (1 - p)) - base) / unit / whole * 100, p) for p in _PROBABILITIES]
+    positions = [((np.log(p / (1 - p)) - base) / unit / max_total * 100, p) for p in _AXIS_PROBABILITIES]
     ticks, last = [], -99.0
     for position, p in positions:
         if 0 <= position <= 100 and position - last > 4:

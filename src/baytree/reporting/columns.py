@@ -17,15 +17,17 @@ from baytree.statistics.binning import entropy
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Histogram, Profile
 
-MOST_LEVELS = 12
+MAX_LEVEL_BARS = 12  # levels of a column, the most frequent ones; more bars would not fit beside a histogram
 
-BINS = 24
+MAX_HISTOGRAM_BINS = 24  # bars of ten pixels in a drawing that is 240 pixels wide
 
 
 def table_view(schema: Schema, profile: Profile) -> TableView:
     """Columns, the most informative about the target first."""
     is_classes = schema.target.classes is not None
-    views = [column_view(c, seen, is_classes) for c, seen in zip(schema.columns, profile.columns, strict=True)]
+    views = [
+        column_view(c, distribution, is_classes) for c, distribution in zip(schema.columns, profile.columns, strict=True)
+    ]
     views.sort(key=lambda view: -(view.gain or 0.0))
     noted = {note.column for note in schema.notes}
     notes = [f"{name} only identifies rows and is not used." for name in schema.left_out if name not in noted]
@@ -35,41 +37,41 @@ def table_view(schema: Schema, profile: Profile) -> TableView:
     return TableView(tuple(views), tuple(map(str, schema.classes)), tuple(notes))
 
 
-def column_view(column: Column, seen: Histogram | Counts, is_classes: bool) -> ColumnView:
+def column_view(column: Column, distribution: Histogram | Counts, is_classes: bool) -> ColumnView:
     """One column."""
-    counts = seen.counts if isinstance(seen, Histogram) else seen
+    counts = distribution.counts if isinstance(distribution, Histogram) else distribution
     cells = counts.cells.rounded()
     missing = float(cells[0].sum() / cells.sum()) if cells.sum() else 0.0
-    gain, split = told_by(column, seen) if is_classes and column.kind is not Kind.TEXT else (None, "")
-    bars, cut, paths, ends = [], 0, (), ("", "")
-    if isinstance(seen, Histogram):
-        paths, ends = _histogram(column, seen.points(), cells[1:])
+    gain, split = best_gain(column, distribution) if is_classes and column.kind is not Kind.TEXT else (None, "")
+    bars, n_omitted, paths, labels = [], 0, (), ("", "")
+    if isinstance(distribution, Histogram):
+        paths, labels = _histogram(column, distribution.points(), cells[1:])
     elif column.kind is not Kind.TEXT:
-        bars, cut = _levels(column, cells[1:])
-    fields = (column.name, column.kind.value, _extent(column, seen), missing, gain, split)
-    return ColumnView(*fields, tuple(bars), paths, ends, cut)
+        bars, n_omitted = _levels(column, cells[1:])
+    fields = (column.name, column.kind.value, _extent(column, distribution), missing, gain, split)
+    return ColumnView(*fields, tuple(bars), paths, labels, n_omitted)
 
 
-def told_by(column: Column, seen: Histogram | Counts) -> tuple[float, str]:
+def best_gain(column: Column, distribution: Histogram | Counts) -> tuple[float, str]:
     """Information gain of a column in bits, and for a number its best threshold."""
-    if isinstance(seen, Counts):
-        cells = seen.cells.rounded()
+    if isinstance(distribution, Counts):
+        cells = distribution.cells.rounded()
         return _information_gain(cells[1:], cells.sum()), ""
-    weight, points = seen.counts.known(), seen.points()
+    weight, points = distribution.counts.known(), distribution.points()
     if len(points) < 2:
         return 0.0, ""
     left = np.cumsum(weight, axis=0)[:-1]
     gains = _gains(left, weight.sum(axis=0))
     best = int(np.argmax(gains))
-    known = weight.sum() / max(seen.counts.cells.rounded().sum(), 1e-300)
+    known = weight.sum() / max(distribution.counts.cells.rounded().sum(), 1e-300)
     return float(gains[best] * known), f"≤ {shown((points[best] + points[best + 1]) / 2, column.unit)}"
 
 
-def _gains(left: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def _gains(left: np.ndarray, parent_weight: np.ndarray) -> np.ndarray:
     """Information gain of splitting a whole into two parts, for each candidate: [n_splits]."""
-    right, total = whole - left, whole.sum()
+    right, total = parent_weight - left, parent_weight.sum()
     parts = (entropy(side) * side.sum(axis=1) for side in (left, right))
-    return np.maximum(entropy(whole[None])[0] - sum(parts) / total, 0.0)
+    return np.maximum(entropy(parent_weight[None])[0] - sum(parts) / total, 0.0)
 
 
 def _information_gain(groups: np.ndarray, total: float) -> float:
@@ -80,9 +82,13 @@ def _information_gain(groups: np.ndarray, total: float) -> float:
     return max(float((entropy(known[None])[0] * weight.sum() - (entropy(groups) * weight).sum()) / total), 0.0)
 
 
-def _extent(column: Column, seen: Histogram | Counts) -> str:
-    if isinstance(seen, Histogram):
-        return f"{shown(seen.edges[0], column.unit)} to {shown(seen.edges[-1], column.unit)}" if len(seen.edges) else ""
+def _extent(column: Column, distribution: Histogram | Counts) -> str:
+    if isinstance(distribution, Histogram):
+        return (
+            f"{shown(distribution.edges[0], column.unit)} to {shown(distribution.edges[-1], column.unit)}"
+            if len(distribution.edges)
+            else ""
+        )
     n = len(column.levels)
     words = "words" if column.kind is Kind.TEXT else "levels" if n != 1 else "level"
     return f"{n:,} {words}"
@@ -105,7 +111,7 @@ def _histogram(column: Column, points: np.ndarray, weight: np.ndarray) -> tuple[
     if not len(points):
         return (), ("", "")
     low, high = bin_edges(points, weight.sum(axis=1))
-    n = min(BINS, len(points))
+    n = min(MAX_HISTOGRAM_BINS, len(points))
     with np.errstate(invalid="ignore"):
         bin_of = np.nan_to_num((points - low) / ((high - low) or 1.0) * n, nan=0.0).clip(0, n - 1).astype(int)
     total = np.zeros((n, weight.shape[1]))
@@ -123,7 +129,7 @@ def _block(left: float, top: float, width: float, height: float) -> str:
 
 
 def _levels(column: Column, weight: np.ndarray) -> tuple[list[Bar], int]:
-    frequent = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:MOST_LEVELS])
+    frequent = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:MAX_LEVEL_BARS])
     names = [str(column.levels[k]) for k in frequent]
     return _bars(names, weight[frequent], float(weight.max(initial=0.0))), len(weight) - len(frequent)
 
@@ -133,9 +139,9 @@ def _bars(names: list[str], weight: np.ndarray, largest: float) -> list[Bar]:
     return [Bar(name, tuple(row)) for name, row in zip(names, relative.tolist(), strict=True)]
 
 
-MOST_SPLITS = 6
+MAX_SPLITS = 6  # columns whose best split is drawn under the curves
 
-WIDTH, HEIGHT = 400, 200
+IMPURITY_WIDTH, IMPURITY_HEIGHT = 400, 200  # units of the drawing, as in the viewBox of the template
 
 
 def _entropy(p: np.ndarray) -> np.ndarray:
@@ -158,26 +164,26 @@ def impurity_view(subject: ReportSubject) -> ImpurityView:
     code = int(np.argmax(weight))
     parent = float(weight[code] / weight.sum())
     pairs = zip(schema.columns, profile.columns, strict=True)
-    best_splits = [_best_split(column, seen, code) for column, seen in pairs if column.kind is not Kind.TEXT]
-    splits = sorted((each for each in best_splits if each is not None), key=lambda each: -each.gains[0])[:MOST_SPLITS]
+    best_splits = [_best_split(column, distribution, code) for column, distribution in pairs if column.kind is not Kind.TEXT]
+    splits = sorted((split for split in best_splits if split is not None), key=lambda split: -split.gains[0])[:MAX_SPLITS]
     curves = tuple((name, _curve(measure)) for name, measure in MEASURES.items())
     return ImpurityView(subject.classes[code], parent, curves, tuple(splits))
 
 
 def _curve(measure: Callable[[np.ndarray], np.ndarray]) -> str:
     p = np.linspace(0, 1, 81)
-    points = zip(WIDTH * p, HEIGHT * (1 - measure(p)), strict=True)
+    points = zip(IMPURITY_WIDTH * p, IMPURITY_HEIGHT * (1 - measure(p)), strict=True)
     return "M" + "L".join(f"{x:.0f} {y:.1f}" for x, y in points)
 
 
-def _best_split(column: Column, seen: Histogram | Counts, code: int) -> SplitView | None:
+def _best_split(column: Column, distribution: Histogram | Counts, code: int) -> SplitView | None:
     """Best split of a column by the entropy of one class: a threshold, or one level against the others."""
-    counts = seen.counts if isinstance(seen, Histogram) else seen
+    counts = distribution.counts if isinstance(distribution, Histogram) else distribution
     weight = counts.known()
     if len(weight) < 2 or not weight.sum():
         return None
     class_weight, all_weight = weight[:, code], weight.sum(axis=1)
-    if isinstance(seen, Histogram):
+    if isinstance(distribution, Histogram):
         class_weight, all_weight = np.cumsum(class_weight)[:-1], np.cumsum(all_weight)[:-1]
     n_class, total = weight[:, code].sum(), weight.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -188,22 +194,22 @@ def _best_split(column: Column, seen: Histogram | Counts, code: int) -> SplitVie
         )
     gains = [_gain(measure, n_class / total, left, right, left_weight) for measure in MEASURES.values()]
     k = int(np.argmax(gains[0]))
-    ends = [HEIGHT * (1 - float(_entropy(np.array(side[k])))) for side in (left, right)]
-    chord = f"M{WIDTH * left[k]:.1f} {ends[0]:.1f}L{WIDTH * right[k]:.1f} {ends[1]:.1f}"
-    label = _label(column, seen, k)
+    ends = [IMPURITY_HEIGHT * (1 - float(_entropy(np.array(side[k])))) for side in (left, right)]
+    chord = f"M{IMPURITY_WIDTH * left[k]:.1f} {ends[0]:.1f}L{IMPURITY_WIDTH * right[k]:.1f} {ends[1]:.1f}"
+    label = _label(column, distribution, k)
     return SplitView(
         label, float(left[k]), float(right[k]), float(left_weight[k]), tuple(float(each[k]) for each in gains), chord
     )
 
 
 def _gain(
-    measure: Callable[[np.ndarray], np.ndarray], parent: float, left: np.ndarray, right: np.ndarray, part: np.ndarray
+    measure: Callable[[np.ndarray], np.ndarray], parent: float, left: np.ndarray, right: np.ndarray, left_weight: np.ndarray
 ) -> np.ndarray:
-    return measure(np.array(parent)) - part * measure(left) - (1 - part) * measure(right)
+    return measure(np.array(parent)) - left_weight * measure(left) - (1 - left_weight) * measure(right)
 
 
-def _label(column: Column, seen: Histogram | Counts, k: int) -> str:
-    if not isinstance(seen, Histogram):
+def _label(column: Column, distribution: Histogram | Counts, k: int) -> str:
+    if not isinstance(distribution, Histogram):
         return f"{plain(column.name)} = {plain(column.levels[k])}"
-    points = seen.points()
+    points = distribution.points()
     return f"{plain(column.name)} ≤ {shown((points[k] + points[k + 1]) / 2, column.unit)}"

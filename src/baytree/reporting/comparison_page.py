@@ -22,16 +22,16 @@ from baytree.reporting.model_page import model_sections
 from baytree.reporting.rejection import RejectionCurveLike
 from baytree.reporting.subject import ReportSubject, predictor_of
 
-MOST_POINTS = 120  # of a ROC curve
+MAX_ROC_POINTS = 120  # points of a drawn ROC curve; more cannot be told apart at its size
 
-MOST_PROSE = 6000  # characters of a model's text
+MAX_MODEL_TEXT_CHARACTERS = 6000  # of the text of each model: several models share a page
 
-MOST_CURVES = 8
+MAX_ROC_CURVES = 8  # classes with a curve: as many as there are colours
 
 
 def comparison_page(comparison: ComparisonLike) -> Page:
     """Leaderboard page of a comparison, the result of `bt.compare`."""
-    low, high = _ends(comparison)
+    low, high = _axis_range(comparison)
     each = zip(comparison.entries, comparison.advice.standings, strict=True)
     models = tuple(_model_view(comparison, *one, (low, high)) for one in each)
     notes = [*comparison.warnings, *(f"{name} was skipped: {reason}" for name, reason in comparison.skipped)]
@@ -42,7 +42,7 @@ def comparison_page(comparison: ComparisonLike) -> Page:
         advice=comparison.sentence,
         rule=comparison.rule[0].upper() + comparison.rule[1:],
         notes=tuple(notes),
-        beside=tuple(_beside(comparison)),
+        beside=tuple(_other_metrics(comparison)),
         ends=(f"{low:.3g}", f"{high:.3g}"),
         models=models,
     )
@@ -76,18 +76,18 @@ def _curve_of(entry: EntryLike) -> RejectionCurveLike | None:
 def _first_opened(board: Any, opened: list[tuple[list[Section], dict[str, Any], str]]) -> dict[str, Any]:
     """Models of a leaderboard, the first ones with their sections, and a note if others have none."""
     pairs = enumerate(zip(board.models, opened, strict=False))
-    first = [msgspec.structs.replace(model, sections=tuple(own[0]), place=k) for k, (model, own) in pairs]
+    first = [msgspec.structs.replace(model, sections=tuple(model_parts[0]), place=k) for k, (model, model_parts) in pairs]
     rest = board.models[len(first) :]
     note = f"Shown as text to limit the size of this page: {', '.join(model.name for model in rest)}; see model.report()."
     return {"models": (*first, *rest), "notes": (*board.notes, *([note] if rest else []))}
 
 
-def _beside(comparison: ComparisonLike) -> list[str]:
-    wanted = ("accuracy", "AUC") if comparison.baseline.is_classification else ("RMSE", "R²")
-    return [metric for metric in wanted if metric != comparison.metric]
+def _other_metrics(comparison: ComparisonLike) -> list[str]:
+    metrics = ("accuracy", "AUC") if comparison.baseline.is_classification else ("RMSE", "R²")
+    return [metric for metric in metrics if metric != comparison.metric]
 
 
-def _ends(comparison: ComparisonLike) -> tuple[float, float]:
+def _axis_range(comparison: ComparisonLike) -> tuple[float, float]:
     """Range of all intervals and folds, with a margin."""
     metric = comparison.metric
     values = [each for entry in comparison.entries for each in (*entry.validation.summary(metric), *_folds(metric, entry))]
@@ -103,11 +103,11 @@ def _folds(metric: str, entry: EntryLike) -> list[float]:
 
 
 def _model_view(
-    comparison: ComparisonLike, entry: EntryLike, standing: StandingLike, ends: tuple[float, float]
+    comparison: ComparisonLike, entry: EntryLike, standing: StandingLike, axis_range: tuple[float, float]
 ) -> ModelView:
     mean, low, high = entry.validation.summary(comparison.metric)
     validation, is_classes = entry.validation, comparison.baseline.is_classification
-    chosen = entry is comparison.recommendation
+    is_recommended = entry is comparison.recommendation
     probability = validation.pooled[2]
     calibration, bins = _calibration(validation) if is_classes and probability is not None else ("", ())
     return ModelView(
@@ -115,16 +115,16 @@ def _model_view(
         short=entry.short,
         score=float(mean),
         text=f"{mean:.4f}" if abs(mean) < 1000 else f"{mean:.6g}",
-        low=_place(low, ends),
-        high=_place(high, ends),
-        dot=_place(mean, ends),
-        folds=tuple(_place(each, ends) for each in _folds(comparison.metric, entry) if np.isfinite(each)),
-        beside=tuple(f"{validation.mean(metric):.3f}" for metric in _beside(comparison)),
+        low=_axis_position(low, axis_range),
+        high=_axis_position(high, axis_range),
+        dot=_axis_position(mean, axis_range),
+        folds=tuple(_axis_position(each, axis_range) for each in _folds(comparison.metric, entry) if np.isfinite(each)),
+        beside=tuple(f"{validation.mean(metric):.3f}" for metric in _other_metrics(comparison)),
         size=entry.size.words,
         seconds=f"{_duration(validation.seconds)} to fit",
         is_as_good=bool(standing.is_as_good),
-        is_chosen=chosen,
-        reason=_reason(comparison, standing, chosen),
+        is_chosen=is_recommended,
+        reason=_reason(comparison, standing, is_recommended),
         classes=tuple(validation.classes) if is_classes else (),
         confusion=tuple(map(tuple, validation.confusion.tolist())) if is_classes else (),
         roc=tuple(_roc(validation, probability)) if is_classes and probability is not None else (),
@@ -134,9 +134,13 @@ def _model_view(
     )
 
 
-def _place(value: float, ends: tuple[float, float]) -> float:
+def _axis_position(value: float, axis_range: tuple[float, float]) -> float:
     """Position of a score between the ends of the axis, from 0 to 100."""
-    return float(100 * (np.clip(value, *ends) - ends[0]) / (ends[1] - ends[0])) if np.isfinite(value) else 0.0
+    return (
+        float(100 * (np.clip(value, *axis_range) - axis_range[0]) / (axis_range[1] - axis_range[0]))
+        if np.isfinite(value)
+        else 0.0
+    )
 
 
 def _duration(seconds: float) -> str:
@@ -152,13 +156,17 @@ def _reason(comparison: ComparisonLike, standing: StandingLike, is_chosen: bool)
 
 def _words(entry: EntryLike) -> str:
     text = escaped(str(entry.fitted), keep="\n")
-    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({number(float(len(text)))} characters in total)"
+    return (
+        text
+        if len(text) <= MAX_MODEL_TEXT_CHARACTERS
+        else f"{text[:MAX_MODEL_TEXT_CHARACTERS]}\n… ({number(float(len(text)))} characters in total)"
+    )
 
 
 def _roc(validation: ValidationLike, probability: np.ndarray) -> list[tuple[str, str, str]]:
     """ROC curve of each class against the rest; for two classes only of the second."""
     truth, n = validation.label.values[validation.pooled[0]], probability.shape[1]
-    codes = [1] if n == 2 else range(min(n, MOST_CURVES))
+    codes = [1] if n == 2 else range(min(n, MAX_ROC_CURVES))
     return [(validation.classes[c], *_curve(truth == c, probability[:, c])) for c in codes]
 
 
@@ -170,7 +178,7 @@ def _curve(is_positive: np.ndarray, score: np.ndarray) -> tuple[str, str]:
         return "", ""
     x, y = np.append(0, false_positives / false_positives[-1]), np.append(0, true_positives / true_positives[-1])
     area = float(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum())
-    shown = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
+    shown = np.unique(np.linspace(0, len(x) - 1, min(len(x), MAX_ROC_POINTS)).astype(int))
     return "M" + "L".join(
         f"{200 * a:.1f} {200 - 200 * b:.1f}" for a, b in zip(x[shown], y[shown], strict=True)
     ), f"{area:.3f}"

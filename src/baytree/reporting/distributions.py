@@ -26,7 +26,7 @@ from baytree.rendering.page.model_views import (
 )
 from baytree.rendering.page.table_views import Bar
 from baytree.rendering.tree_text import shown
-from baytree.reporting.columns import MOST_LEVELS, bin_edges
+from baytree.reporting.columns import MAX_LEVEL_BARS, bin_edges
 from baytree.reporting.interactive import interview_payload
 from baytree.reporting.subject import ReportSubject
 from baytree.statistics.profile import Histogram
@@ -43,9 +43,9 @@ from baytree.summary.naive_bayes import (
     TellingWords,
 )
 
-WIDTH, HEIGHT = 300, 90  # of a curve
+CURVE_WIDTH, CURVE_HEIGHT = 300, 90  # units of a drawn curve, as in the viewBox of the templates
 
-_STEPS = 72
+_GRID_POINTS = 72  # of a density curve: one per four units of its width
 
 
 def bayes_view(subject: ReportSubject) -> BayesView:
@@ -58,8 +58,10 @@ def bayes_view(subject: ReportSubject) -> BayesView:
     return BayesView(summary.classes, summary.prior, tuple(views))
 
 
-def _view(likelihood: Likelihood, curves: dict[str, CurveView], told: dict[str, float]) -> CurveView | BarsView | WordsView:
-    evidence = told.get(likelihood.column, 0.0)
+def _view(
+    likelihood: Likelihood, curves: dict[str, CurveView], gain_of_column: dict[str, float]
+) -> CurveView | BarsView | WordsView:
+    evidence = gain_of_column.get(likelihood.column, 0.0)
     match likelihood:
         case TellingWords():
             return WordsView(likelihood.column, likelihood.words)
@@ -80,11 +82,11 @@ def _bars(name: str, labels: tuple[str, ...], amount: np.ndarray, evidence: floa
     """Bars of amounts [n_labels, n_classes]; a column with only missing values has no labels."""
     if not len(amount):
         return BarsView(name, (), (), evidence, 0)
-    shown = np.sort(np.argsort(-amount.max(axis=1, initial=0.0), kind="stable")[:MOST_LEVELS])
+    selected = np.sort(np.argsort(-amount.max(axis=1, initial=0.0), kind="stable")[:MAX_LEVEL_BARS])
     largest = float(np.abs(amount).max(initial=0.0)) or 1.0
-    bars = tuple(Bar(labels[k], tuple((np.abs(amount[k]) / largest).tolist())) for k in shown)
-    texts = tuple(tuple(f"{each:.3f}" for each in amount[k]) for k in shown)
-    return BarsView(name, bars, texts, evidence, len(labels) - len(shown))
+    bars = tuple(Bar(labels[k], tuple((np.abs(amount[k]) / largest).tolist())) for k in selected)
+    texts = tuple(tuple(f"{each:.3f}" for each in amount[k]) for k in selected)
+    return BarsView(name, bars, texts, evidence, len(labels) - len(selected))
 
 
 def _evidence(subject: ReportSubject) -> dict[str, float]:
@@ -115,13 +117,17 @@ def _curves(subject: ReportSubject) -> dict[str, CurveView]:
     profile, schema = subject.profile, subject.predictor.schema
     if profile is None:
         return {}
-    points = [_grid(seen) if isinstance(seen, Histogram) else np.zeros(0) for seen in profile.columns]
+    points = [
+        _grid(distribution) if isinstance(distribution, Histogram) else np.zeros(0) for distribution in profile.columns
+    ]
     effects = log_likelihoods(subject.predictor, points)
     evidence = _evidence(subject)
     views = {}
     for column, grid, effect in zip(schema.columns, points, effects or [], strict=False):
         if len(effect):
-            ticks = [(WIDTH * part, _tick(grid[0] + part * (grid[-1] - grid[0]), column.unit)) for part in (0.0, 0.5, 1.0)]
+            ticks = [
+                (CURVE_WIDTH * part, _tick(grid[0] + part * (grid[-1] - grid[0]), column.unit)) for part in (0.0, 0.5, 1.0)
+            ]
             views[column.name] = CurveView(column.name, _paths(effect), tuple(ticks), evidence.get(column.name, 0.0))
     return views
 
@@ -130,40 +136,40 @@ def _tick(value: float, unit: str | None) -> str:
     return shown(value if unit else float(f"{value:.4g}"), unit)
 
 
-def _grid(seen: Histogram) -> np.ndarray:
-    low, high = bin_edges(seen.points(), seen.counts.known().sum(axis=1))
+def _grid(distribution: Histogram) -> np.ndarray:
+    low, high = bin_edges(distribution.points(), distribution.counts.known().sum(axis=1))
     if not high > low:
         return np.zeros(0)
     margin = 0.08 * (high - low)
     first = (
         low - margin if low < 0 else max(low - margin, 0.0)
     )  # columns that are never negative, such as counts, are not drawn below 0
-    return np.linspace(first, high + margin, _STEPS)
+    return np.linspace(first, high + margin, _GRID_POINTS)
 
 
 def _paths(effect: np.ndarray) -> tuple[str, ...]:
     """Curves of all classes with a common maximum."""
     finite = np.where(np.isfinite(effect), effect, -np.inf)
     density = np.exp(finite - finite.max())
-    x = np.linspace(0, WIDTH, len(effect))
-    return tuple(_path(x, HEIGHT - (HEIGHT - 4) * density[:, c]) for c in range(effect.shape[1]))
+    x = np.linspace(0, CURVE_WIDTH, len(effect))
+    return tuple(_path(x, CURVE_HEIGHT - (CURVE_HEIGHT - 4) * density[:, c]) for c in range(effect.shape[1]))
 
 
 def _path(x: np.ndarray, y: np.ndarray) -> str:
     is_kept = np.ones(len(y), bool)
-    is_flat = y > HEIGHT - 0.05  # points on the baseline carry no information
+    is_flat = y > CURVE_HEIGHT - 0.05  # points on the baseline carry no information
     is_kept[1:-1] = ~(is_flat[1:-1] & is_flat[:-2] & is_flat[2:])
     points = "L".join(f"{a:.0f} {b:.1f}" for a, b in zip(x[is_kept], y[is_kept], strict=True))
-    return f"M0 {HEIGHT}L{points}L{WIDTH} {HEIGHT}Z"
+    return f"M0 {CURVE_HEIGHT}L{points}L{CURVE_WIDTH} {CURVE_HEIGHT}Z"
 
 
-PAIR_WIDTH, PAIR_HEIGHT = 300, 200  # of a pair
+ELLIPSES_WIDTH, ELLIPSES_HEIGHT = 300, 200  # units of the drawing of a pair of features, as in the viewBox of the template
 
-MOST_FEATURES = 4
+MAX_ELLIPSE_FEATURES = 4  # features whose six pairs are drawn
 
-MOST_CLASSES = 8
+MAX_ELLIPSE_CLASSES = 8  # classes drawn in a pair: as many as there are colours
 
-_REACH = 2.4  # standard deviations that are drawn
+_DRAWN_DEVIATIONS = 2.4  # standard deviations around each class that are drawn: the ellipse of two, with a margin
 
 _ANGLES = np.linspace(0, 2 * np.pi, 48, endpoint=False)
 
@@ -180,23 +186,23 @@ def ellipses_view(summary: QuadraticSummary, numbers: Set[str]) -> EllipsesView 
     separation = mean.std(axis=0)[usable] / deviation[:, usable].mean(axis=0)
     is_other = [summary.features[j] not in numbers for j in usable]
     order = np.lexsort((-separation, is_other))
-    shown = usable[order[: max(2, min(MOST_FEATURES, is_other.count(False)))]]
+    selected = usable[order[: max(2, min(MAX_ELLIPSE_FEATURES, is_other.count(False)))]]
     pairs = tuple(
-        _pair(summary, mean[:, [i, j]], covariance[:, [[i], [j]], [i, j]], (i, j)) for i, j in combinations(shown, 2)
+        _pair(summary, mean[:, [i, j]], covariance[:, [[i], [j]], [i, j]], (i, j)) for i, j in combinations(selected, 2)
     )
-    return EllipsesView(summary.classes, summary.prior, pairs, len(summary.features) - len(shown))
+    return EllipsesView(summary.classes, summary.prior, pairs, len(summary.features) - len(selected))
 
 
-def _pair(summary: QuadraticSummary, mean: np.ndarray, covariance: np.ndarray, own: tuple[int, int]) -> PairView:
-    reach = _REACH * np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+def _pair(summary: QuadraticSummary, mean: np.ndarray, covariance: np.ndarray, features: tuple[int, int]) -> PairView:
+    reach = _DRAWN_DEVIATIONS * np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     low, high = (mean - reach).min(axis=0), (mean + reach).max(axis=0)
-    unit = np.array([PAIR_WIDTH, -PAIR_HEIGHT]) / (high - low)
-    start = np.array([0, PAIR_HEIGHT])
-    classes = range(min(len(mean), MOST_CLASSES))
+    unit = np.array([ELLIPSES_WIDTH, -ELLIPSES_HEIGHT]) / (high - low)
+    start = np.array([0, ELLIPSES_HEIGHT])
+    classes = range(min(len(mean), MAX_ELLIPSE_CLASSES))
     ellipses = tuple(_ellipse(k, start + unit * (mean[k] - low), unit[:, None] * _root(covariance[k])) for k in classes)
     ends = (low[0], high[0], low[1], high[1])
-    across, upwards = (summary.features[j] for j in own)
-    return PairView(across, upwards, tuple(f"{end:.4g}" for end in ends), ellipses)  # type: ignore
+    x_feature, y_feature = (summary.features[j] for j in features)
+    return PairView(x_feature, y_feature, tuple(f"{end:.4g}" for end in ends), ellipses)  # type: ignore
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:
@@ -205,10 +211,10 @@ def _root(covariance: np.ndarray) -> np.ndarray:
     return vector * np.sqrt(np.maximum(value, 0.0))
 
 
-def _ellipse(place: int, middle: np.ndarray, factor: np.ndarray) -> EllipseView:
+def _ellipse(class_code: int, centre: np.ndarray, factor: np.ndarray) -> EllipseView:
     circle = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
-    inner, outer = (_outline(middle[:, None] + size * factor @ circle) for size in (1.0, 2.0))
-    return EllipseView(place, float(middle[0]), float(middle[1]), inner, outer)
+    inner, outer = (_outline(centre[:, None] + size * factor @ circle) for size in (1.0, 2.0))
+    return EllipseView(class_code, float(centre[0]), float(centre[1]), inner, outer)
 
 
 def _outline(points: np.ndarray) -> str:
@@ -222,14 +228,16 @@ def joint_view(summary: JointSummary, classes: tuple[str, ...]) -> JointView:
         proportions.setdefault(each.levels, {})[classes.index(each.label)] = each.share
     longest = max((sum(each.values()) for each in proportions.values()), default=1.0) or 1.0
     order = sorted(proportions.items(), key=lambda each: -sum(each[1].values()))
-    lines = tuple(_combination(summary, levels, own, longest) for levels, own in order)
+    lines = tuple(_combination(summary, levels, proportion_of_class, longest) for levels, proportion_of_class in order)
     return JointView(classes, lines, summary.occurring, number(float(summary.possible)))
 
 
-def _combination(summary: JointSummary, levels: tuple[str, ...], own: dict[int, float], longest: float) -> CombinationView:
+def _combination(
+    summary: JointSummary, levels: tuple[str, ...], proportion_of_class: dict[int, float], longest: float
+) -> CombinationView:
     tests = tuple(f"{column} = {level}" for column, level in zip(summary.columns, levels, strict=True))
     parts, start = [], 0.0
-    for place, proportion in sorted(own.items()):
-        parts.append((place, start, 100 * proportion / longest))
+    for class_code, proportion in sorted(proportion_of_class.items()):
+        parts.append((class_code, start, 100 * proportion / longest))
         start += 100 * proportion / longest
-    return CombinationView(tests, sum(own.values()), tuple(parts))
+    return CombinationView(tests, sum(proportion_of_class.values()), tuple(parts))

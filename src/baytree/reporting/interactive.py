@@ -33,7 +33,11 @@ def interview_payload(subject: ReportSubject) -> tuple[list[dict[str, Any]], dic
         prior = class_weights(profile)
         start, cells = _start(predictor, cells, prior)
     items = zip(schema.columns, profile.columns, cells, strict=True)
-    return [_described(column) | _statistics(column, seen) | _cells(own) for column, seen, own in items], start, cells
+    return (
+        [_described(column) | _statistics(column, distribution) | _cells(own) for column, distribution, own in items],
+        start,
+        cells,
+    )
 
 
 def _start(
@@ -81,18 +85,18 @@ def _described(column: Column) -> dict[str, Any]:
     return described | ({"unit": column.unit} if column.unit else {})
 
 
-def _statistics(column: Column, seen: Histogram | Counts) -> dict[str, Any]:
-    if isinstance(seen, Counts):
+def _statistics(column: Column, distribution: Histogram | Counts) -> dict[str, Any]:
+    if isinstance(distribution, Counts):
         has_levels = column.kind is not Kind.TEXT and len(column.levels) > 0
-        return {"typical": str(column.levels[int(np.argmax(seen.known().sum(axis=1)))])} if has_levels else {}
-    points, weight = seen.points(), seen.counts.known().sum(axis=1)
+        return {"typical": str(column.levels[int(np.argmax(distribution.known().sum(axis=1)))])} if has_levels else {}
+    points, weight = distribution.points(), distribution.counts.known().sum(axis=1)
     finite = np.isfinite(points)
     if not finite.any():
         return {}
     points, weight = points[finite], weight[finite]
     median = points[np.searchsorted(np.cumsum(weight), weight.sum() / 2)]
     typical = None if column.unit else float(f"{median:.4g}")
-    return {"least": float(seen.edges[finite][0]), "most": float(points[-1]), "typical": typical}
+    return {"least": float(distribution.edges[finite][0]), "most": float(points[-1]), "typical": typical}
 
 
 def _cells(cells: AnswerCells) -> dict[str, Any]:
@@ -111,44 +115,54 @@ def _finite_or_none(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-MOST_LINES = 12
+MAX_CONTRIBUTIONS = 12  # lines of an explained row, those of largest effect
 
 
 def rows_view(subject: ReportSubject, rows: int | Sequence[int]) -> RowsView:
     """Explanations of the requested rows."""
-    judged = subject.judged
-    if judged is None:
+    evaluated_rows = subject.evaluated
+    if evaluated_rows is None:
         raise ValueError("rows= needs a frame whose rows can be explained: report(frame, rows=5)")
-    chosen = _chosen(subject, judged, rows)
-    table = judged.table.take(np.array([place for _, place in chosen], np.int64))
+    chosen = _selected_rows(subject, evaluated_rows, rows)
+    table = evaluated_rows.table.take(np.array([position for _, position in chosen], np.int64))
     explanations = subject.predictor.model.explain(table)
-    return RowsView(tuple(_row(explanation, *each, judged) for explanation, each in zip(explanations, chosen, strict=True)))
+    return RowsView(
+        tuple(_row(explanation, *each, evaluated_rows) for explanation, each in zip(explanations, chosen, strict=True))
+    )
 
 
-def _chosen(subject: ReportSubject, judged: EvaluatedRows, rows: int | Sequence[int]) -> list[tuple[str, int]]:
+def _selected_rows(
+    subject: ReportSubject, evaluated_rows: EvaluatedRows, rows: int | Sequence[int]
+) -> list[tuple[str, int]]:
     if not isinstance(rows, int):
-        index_of = {int(given): k for k, given in enumerate(judged.places)}
+        index_of = {int(given): k for k, given in enumerate(evaluated_rows.row_numbers)}
         absent = [row for row in rows if row not in index_of]
         if absent:
             raise ValueError(f"rows={list(rows)!r}: there is no row {absent[0]} with a known label")
         return [(f"row {row}", index_of[row]) for row in rows]
     if not subject.classes:
-        errors = np.abs(judged.table.label - judged.answers[:, 0])
+        errors = np.abs(evaluated_rows.table.label - evaluated_rows.predictions[:, 0])
         return [("large error", int(k)) for k in np.argsort(-errors, kind="stable")[:rows]]
-    truth = judged.answers[np.arange(len(judged.choice)), judged.table.label]
-    wrong = [int(k) for k in np.argsort(truth, kind="stable") if judged.choice[k] != judged.table.label[k]][:rows]
-    best = np.sort(judged.answers, axis=1)
+    truth = evaluated_rows.predictions[np.arange(len(evaluated_rows.choice)), evaluated_rows.table.label]
+    wrong = [int(k) for k in np.argsort(truth, kind="stable") if evaluated_rows.choice[k] != evaluated_rows.table.label[k]][
+        :rows
+    ]
+    best = np.sort(evaluated_rows.predictions, axis=1)
     doubtful = np.argsort(best[:, -1] - best[:, -2], kind="stable")[:rows].tolist() if best.shape[1] > 1 else []
     return [("error", k) for k in wrong] + [("uncertain", k) for k in doubtful]
 
 
-def _row(why: Explanation, heading: str, place: int, judged: EvaluatedRows) -> RowView:
-    answer, unit, (start, *amounts), _ = why.against_runner_up()
-    contributions = zip(why.evidence, amounts, strict=True)
+def _row(explanation: Explanation, heading: str, position: int, evaluated_rows: EvaluatedRows) -> RowView:
+    answer, unit, (start, *amounts), _ = explanation.against_runner_up()
+    contributions = zip(explanation.evidence, amounts, strict=True)
     lines = [("start", "", start), *((line.column, line.value, amount) for line, amount in contributions)]
     largest = max((abs(amount) for _, _, amount in lines if np.isfinite(amount)), default=0.0) or 1.0
-    ordered = [lines[0], *sorted(lines[1:], key=lambda line: -abs(line[2]))[:MOST_LINES]]
+    ordered = [lines[0], *sorted(lines[1:], key=lambda line: -abs(line[2]))[:MAX_CONTRIBUTIONS]]
     shown = tuple((name, value, f"{x:+.3f}", float(np.clip(x / largest, -1, 1))) for name, value, x in ordered)
-    classes = why.classes
-    truth = f"{judged.table.label[place]:.6g}" if why.unit == "number" else str(classes[judged.table.label[place]])
-    return RowView(f"{heading}: row {judged.places[place]}, actual {truth}", answer, unit, shown)
+    classes = explanation.classes
+    truth = (
+        f"{evaluated_rows.table.label[position]:.6g}"
+        if explanation.unit == "number"
+        else str(classes[evaluated_rows.table.label[position]])
+    )
+    return RowView(f"{heading}: row {evaluated_rows.row_numbers[position]}, actual {truth}", answer, unit, shown)

@@ -15,10 +15,16 @@ from baytree.rendering.page.model_views import TextView, TreeView
 from baytree.rendering.page.table_views import BoundaryView, QuestionsView, WhatIfView
 from baytree.reporting import trees
 from baytree.reporting.coefficients import coefficients_view, nomograms, slopes_view
-from baytree.reporting.columns import impurity_view, table_view, told_by
+from baytree.reporting.columns import best_gain, impurity_view, table_view
 from baytree.reporting.distributions import bayes_view, ellipses_view, joint_view
 from baytree.reporting.interactive import interview_payload, rows_view
-from baytree.reporting.rejection import PredictionSetsLike, RejectionCurveLike, rejection_payload, sets_payload, silence_view
+from baytree.reporting.rejection import (
+    PredictionSetsLike,
+    RejectionCurveLike,
+    rejection_payload,
+    rejection_view,
+    sets_payload,
+)
 from baytree.reporting.splines import functions_view
 from baytree.reporting.subject import ReportSubject, overview, predictor_of
 from baytree.reporting.trees import PruningPathLike, leaves_view, trials_view, validated_path, voting_rules_view, with_errors
@@ -26,7 +32,7 @@ from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSu
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
-MOST_PROSE = 20_000  # characters
+MAX_TEXT_CHARACTERS = 20_000  # of the printed model at the end of the page
 
 
 def model_page(
@@ -38,8 +44,8 @@ def model_page(
     """Page of one model."""
     predictor = predictor_of(model)
     subject = ReportSubject.of(predictor, frame)
-    own, payload = model_sections(subject, validated=validated_path(model, subject, frame), sets=sets)
-    sections: list[Section] = [overview(subject), *own]
+    model_parts, payload = model_sections(subject, validated=validated_path(model, subject, frame), sets=sets)
+    sections: list[Section] = [overview(subject), *model_parts]
     if subject.profile is not None:
         sections.append(table_view(predictor.schema, subject.profile))
     if isinstance(subject.summary, TreeSummary) and subject.profile is not None and len(subject.classes) > 1:
@@ -53,20 +59,20 @@ def model_page(
 
 def model_sections(
     subject: ReportSubject,
-    kept_back: RejectionCurveLike | None = None,
+    held_out_curve: RejectionCurveLike | None = None,
     validated: PruningPathLike | None = None,
     sets: PredictionSetsLike | None = None,
 ) -> tuple[list[Section], dict[str, Any]]:
     """Sections that show a model and let a reader try it, and the data of their scripts.
 
-    `kept_back` is the rejection curve on held-out rows.
+    `held_out_curve` is the rejection curve on held-out rows.
     """
     target, payload = subject.predictor.schema.target.name, _payload(subject, validated)
     if subject.classes:
-        payload["silence"] = rejection_payload(subject, kept_back)
+        payload["silence"] = rejection_payload(subject, held_out_curve)
     if sets is not None:
         payload["sets"] = sets_payload(subject, sets)
-    rejection = silence_view(payload["silence"]) if subject.classes else None
+    rejection = rejection_view(payload["silence"]) if subject.classes else None
     promise = "" if sets is None else str(sets.guarantee_settings)
     sections: list[Section] = [*_model_views(subject, payload), WhatIfView(subject.classes, target, rejection, promise)]
     if payload.get("ask"):
@@ -129,7 +135,7 @@ def _boundary_columns(subject: ReportSubject) -> list[int]:
     if profile is None:
         return []
     usable = [j for j, c in enumerate(schema.columns) if c.kind is not Kind.TEXT and not c.unit]
-    gain = {j: told_by(schema.columns[j], profile.columns[j])[0] for j in usable}
+    gain = {j: best_gain(schema.columns[j], profile.columns[j])[0] for j in usable}
     return sorted(usable, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
 
 
@@ -166,4 +172,6 @@ def _numbers(subject: ReportSubject) -> frozenset[str]:
 
 def _text(predictor: Predictor) -> str:
     text = escaped(predictor.describe(), keep="\n")
-    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({len(text):,} characters in total)"
+    return (
+        text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[:MAX_TEXT_CHARACTERS]}\n… ({len(text):,} characters in total)"
+    )

@@ -29,14 +29,14 @@ class RejectionCurveLike(Protocol):
     def accuracy(self) -> np.ndarray: ...
 
 
-def rejection_payload(subject: ReportSubject, kept_back: RejectionCurveLike | None) -> dict[str, Any]:
+def rejection_payload(subject: ReportSubject, held_out_curve: RejectionCurveLike | None) -> dict[str, Any]:
     """Data of the slider: from a curve on held-out rows, else from the rows of the page, else empty."""
-    if kept_back is not None:
-        return _payload(kept_back, BY_CROSS_VALIDATION)
-    return {} if subject.judged is None else _payload(_of_rows(subject.judged), ON_THE_ROWS)
+    if held_out_curve is not None:
+        return _payload(held_out_curve, BY_CROSS_VALIDATION)
+    return {} if subject.evaluated is None else _payload(_of_rows(subject.evaluated), ON_THE_ROWS)
 
 
-def silence_view(payload: dict[str, Any]) -> RejectionView:
+def rejection_view(payload: dict[str, Any]) -> RejectionView:
     """Rejection curve of a payload, in a box of 200 by 200."""
     if not payload:
         return RejectionView("", 0.0)
@@ -49,19 +49,19 @@ def silence_view(payload: dict[str, Any]) -> RejectionView:
     return RejectionView("M" + "L".join(points), low, payload["tried"])
 
 
-def _payload(curve: RejectionCurveLike, tried: str) -> dict[str, Any]:
+def _payload(curve: RejectionCurveLike, method: str) -> dict[str, Any]:
     points = at_least(THRESHOLDS, curve.threshold, curve.coverage, curve.accuracy)
     accuracy = [float(each) if np.isfinite(each) else None for each in points[:, 1]]
     low = min(float(np.floor(20 * np.nanmin(points[:, 1])) / 20), 0.95)
-    return {"share": points[:, 0].tolist(), "right": accuracy, "low": low, "tried": tried}
+    return {"share": points[:, 0].tolist(), "right": accuracy, "low": low, "tried": method}
 
 
-def _of_rows(judged: EvaluatedRows) -> RejectionCurvePoints:
-    certainty = judged.answers[np.arange(len(judged.choice)), judged.choice]
-    return RejectionCurvePoints.of(certainty, judged.choice == judged.table.label, judged.table.weight)
+def _of_rows(evaluated: EvaluatedRows) -> RejectionCurvePoints:
+    certainty = evaluated.predictions[np.arange(len(evaluated.choice)), evaluated.choice]
+    return RejectionCurvePoints.of(certainty, evaluated.choice == evaluated.table.label, evaluated.table.weight)
 
 
-class Promised(Protocol):
+class Guarantee(Protocol):
     """Guarantee of prediction sets."""
 
     @property
@@ -74,7 +74,7 @@ class PredictionSetsLike(Protocol):
     @property
     def estimator_(self) -> FittedEstimator: ...
     @property
-    def guarantee_settings(self) -> Promised: ...
+    def guarantee_settings(self) -> Guarantee: ...
     def bounds(self) -> np.ndarray: ...
 
 

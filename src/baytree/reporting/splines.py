@@ -15,15 +15,14 @@ from baytree.interview.answer_cells import rows_of
 from baytree.rendering.page.model_views import FunctionsView, FunctionView, SurfaceView
 from baytree.rendering.tree_text import shown
 from baytree.reporting.columns import bin_edges
+from baytree.reporting.distributions import CURVE_HEIGHT, CURVE_WIDTH
 from baytree.reporting.subject import ReportSubject
 from baytree.statistics.profile import Histogram
 from baytree.summary.linear import SplineSummary
 
-WIDTH, HEIGHT = 300, 90  # of a function
+_GRID_POINTS, _GRID_CELLS = 121, 16  # points of a function, and cells along each side of the grid of a pair
 
-_STEPS, _SQUARES = 121, 16
-
-_MOST_PAIRS, _MOST_LEVELS = 12, 24
+_MAX_PAIRS, _MAX_LEVELS = 12, 24  # pairs of columns and levels of a column that are drawn
 
 
 def functions_view(subject: ReportSubject) -> FunctionsView | None:
@@ -35,14 +34,14 @@ def functions_view(subject: ReportSubject) -> FunctionsView | None:
     drawing = _Drawing(subject, summary)
     columns, pairs = drawing.columns(), drawing.pairs()
     unit = subject.predictor.schema.target.name if not subject.classes else "log-odds"
-    return FunctionsView(unit, drawing.scores, columns, tuple(pairs[:_MOST_PAIRS]), max(len(pairs) - _MOST_PAIRS, 0))
+    return FunctionsView(unit, drawing.scores, columns, tuple(pairs[:_MAX_PAIRS]), max(len(pairs) - _MAX_PAIRS, 0))
 
 
 class _Drawing:
     def __init__(self, subject: ReportSubject, summary: SplineSummary) -> None:
         self.subject, self.schema = subject, subject.predictor.schema
         self.used = [j for j, name in enumerate(self.schema.names) if name in summary.columns]
-        self.points = {j: self._points(j, _STEPS) for j in self.used}
+        self.points = {j: self._points(j, _GRID_POINTS) for j in self.used}
         self.first = 1 if len(subject.classes) == 2 else 0  # for two classes, the score is that of the second
         self.scores = subject.classes[self.first :] or (self.schema.target.name,)
 
@@ -59,16 +58,16 @@ class _Drawing:
 
     def _function(self, j: int, effect: np.ndarray, largest: float) -> FunctionView:
         column, points = self.schema.columns[j], self.points[j]
-        y = HEIGHT / 2 - (HEIGHT / 2 - 4) * effect / largest
+        y = CURVE_HEIGHT / 2 - (CURVE_HEIGHT / 2 - 4) * effect / largest
         is_number = column.kind is Kind.NUMERIC
         paths = tuple((_line if is_number else _levels)(y[:, k]) for k in range(y.shape[1]))
         places = (0, len(points) // 2, len(points) - 1) if is_number else range(min(len(points), 6))
-        step = WIDTH / (len(points) - 1) if is_number else WIDTH / len(points)
+        step = CURVE_WIDTH / (len(points) - 1) if is_number else CURVE_WIDTH / len(points)
         ticks = [(step * (k if is_number else k + 0.5), _label(column, points[k])) for k in dict.fromkeys(places)]
         return FunctionView(column.name, paths, tuple(ticks), f"{largest:.4g}")
 
     def _surfaces(self, pair: tuple[int, int]) -> list[SurfaceView]:
-        across, upwards = (self._points(j, _SQUARES) for j in pair)
+        across, upwards = (self._points(j, _GRID_CELLS) for j in pair)
         grid = np.stack([np.tile(across, len(upwards)), np.repeat(upwards[::-1], len(across))])
         effect = self._effect(pair, grid)
         if effect is None:
@@ -102,7 +101,7 @@ class _Drawing:
         statistics = self.subject.profile.columns[j] if self.subject.profile else None
         if column.kind is Kind.NUMERIC and isinstance(statistics, Histogram):
             return np.linspace(*bin_edges(statistics.points(), statistics.counts.known().sum(axis=1)), steps)
-        return np.arange(float(min(len(column.levels), _MOST_LEVELS)))
+        return np.arange(float(min(len(column.levels), _MAX_LEVELS)))
 
 
 def _label(column: Column, point: float) -> str:
@@ -111,7 +110,7 @@ def _label(column: Column, point: float) -> str:
 
 def _line(y: np.ndarray) -> str:
     """Line through all points; points within straight pieces are omitted."""
-    x = np.linspace(0, WIDTH, len(y))
+    x = np.linspace(0, CURVE_WIDTH, len(y))
     is_kept = np.ones(len(y), bool)
     is_kept[1:-1] = np.abs(y[2:] - 2 * y[1:-1] + y[:-2]) > 1e-6
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x[is_kept], y[is_kept], strict=True))
@@ -119,5 +118,5 @@ def _line(y: np.ndarray) -> str:
 
 def _levels(y: np.ndarray) -> str:
     """A dash for each level."""
-    step = WIDTH / len(y)
+    step = CURVE_WIDTH / len(y)
     return "".join(f"M{step * (k + 0.15):.1f} {b:.1f}H{step * (k + 0.85):.1f}" for k, b in enumerate(y))

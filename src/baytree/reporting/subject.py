@@ -26,10 +26,10 @@ class EvaluatedRows(msgspec.Struct, frozen=True):
     """Rows with a known label, the model's predictions, and the score: accuracy, or R²."""
 
     table: Table
-    answers: np.ndarray  # [n_rows, n_outputs]
+    predictions: np.ndarray  # [n_rows, n_outputs]
     choice: np.ndarray  # [n_rows], class codes; empty if the target is numeric
     score: float
-    places: np.ndarray  # row indices in the frame
+    row_numbers: np.ndarray  # row indices in the frame
 
 
 class ReportSubject(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class ReportSubject(msgspec.Struct, frozen=True):
     predictor: Predictor
     summary: Summary
     profile: Profile | None
-    judged: EvaluatedRows | None = None
+    evaluated: EvaluatedRows | None = None
 
     @classmethod
     def of(cls, predictor: Predictor, frame: FrameLike) -> ReportSubject:
@@ -77,21 +77,21 @@ _LEARNT_FROM = (
 
 def overview(subject: ReportSubject) -> Overview:
     """Overview: rows, columns, the score on given rows, and the size of a tree."""
-    schema, judged = subject.predictor.schema, subject.judged
+    schema, evaluated = subject.predictor.schema, subject.evaluated
     figures = []
     if subject.profile is not None:
-        figures.append(_count("n_rows", "rows", int(subject.profile.rows[0]) if judged is None else len(judged.table)))
+        figures.append(_count("n_rows", "rows", int(subject.profile.rows[0]) if evaluated is None else len(evaluated.table)))
     figures.append(_count("n_columns", "columns", len(schema.inputs) or len(schema)))
-    if judged is not None:
-        figures.append(_score(subject, judged))
+    if evaluated is not None:
+        figures.append(_score(subject, evaluated))
     if isinstance(subject.summary, TreeSummary):
         figures += [*_sizes(subject.summary), *_costs(subject.summary)]
     if isinstance(subject.summary, BayesTreeSummary):
         models = _count("n_naive_bayes", "naive Bayes models", len(subject.summary.leaves))
         figures += [*_sizes(subject.summary.tree), models]
-    if judged is None:
+    if evaluated is None:
         return Overview(tuple(figures), remark="No rows were given to evaluate the model on.")
-    return Overview(tuple(figures), subject.classes, _confusion(subject, judged), _LEARNT_FROM)
+    return Overview(tuple(figures), subject.classes, _confusion(subject, evaluated), _LEARNT_FROM)
 
 
 def _sizes(summary: TreeSummary) -> list[Figure]:

@@ -44,13 +44,13 @@ from baytree.summary.tree import (
     VotingRuleSummary,
 )
 
-MOST_RULES = 200
+MAX_RULES = 200  # rules listed on a page, those that cover most rows
 
-MOST_STEPS = 200
+MAX_PRUNING_STEPS = 200  # stops of the pruning slider, evenly chosen from longer sequences
 
-NAMED_LEVELS = 6
+MAX_NAMED_LEVELS = 6  # levels of a condition that are listed by name
 
-STILL_LEVELS = 4  # of a static picture
+MAX_PICTURE_DEPTH = 4  # levels of a tree drawn as a static picture: up to 16 leaves side by side
 
 
 def tree_view(summary: TreeSummary, n_steps: int) -> TreeView:
@@ -60,8 +60,8 @@ def tree_view(summary: TreeSummary, n_steps: int) -> TreeView:
 
 def drawing_view(summary: TreeSummary) -> DrawingView:
     """Tree, or its upper levels, as a static picture."""
-    picture = to_svg(drawing_of_summary(summary, STILL_LEVELS)).encode("utf-8")
-    is_cut = any(node.depth > STILL_LEVELS for node in summary.nodes)
+    picture = to_svg(drawing_of_summary(summary, MAX_PICTURE_DEPTH)).encode("utf-8")
+    is_cut = any(node.depth > MAX_PICTURE_DEPTH for node in summary.nodes)
     return DrawingView(f"data:image/svg+xml;base64,{b64encode(picture).decode('ascii')}", is_cut)
 
 
@@ -70,8 +70,8 @@ def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
     parents = parent_places(summary.nodes)
     columns = {column.name: (j, _codes(column.levels)) for j, column in enumerate(schema.columns)}
     sums = summary.sums or ()
-    places = columns | {each.name: (len(columns) + k, {}) for k, each in enumerate(sums)}
-    nodes = [_node(node, parent, places) for node, parent in zip(summary.nodes, parents, strict=True)]
+    column_positions = columns | {each.name: (len(columns) + k, {}) for k, each in enumerate(sums)}
+    nodes = [_node(node, parent, column_positions) for node, parent in zip(summary.nodes, parents, strict=True)]
     whole = {"nodes": nodes, "path": sequence(summary.nodes, parents)}
     return whole | {"sums": [{"name": each.name, "terms": each.terms} for each in sums]} if sums else whole
 
@@ -81,18 +81,18 @@ def sequence(nodes: tuple[Node, ...], parents: list[int]) -> list[list[Any]]:
 
     The last entry is the place of the error that `with_errors` sets.
     """
-    splits = [place for place, node in enumerate(nodes) if node.branches]
-    levels = sorted({nodes[place].complexity for place in splits}, reverse=True)
+    splits = [node_index for node_index, node in enumerate(nodes) if node.branches]
+    levels = sorted({nodes[node_index].complexity for node_index in splits}, reverse=True)
     if len(levels) < 2:
         return []
     below = np.zeros(len(nodes))
     np.add.at(below, parents[1:], [node.risk for node in nodes[1:]])
-    reduction = {place: nodes[place].risk - below[place] for place in splits}
+    reduction = {node_index: nodes[node_index].risk - below[node_index] for node_index in splits}
     root = nodes[0].risk or 1.0
     penalties = [*levels, -1.0]
-    if len(penalties) > MOST_STEPS:
-        penalties = [penalties[k] for k in np.unique(np.linspace(0, len(penalties) - 1, MOST_STEPS).astype(int))]
-    order = sorted(splits, key=lambda place: -nodes[place].complexity)
+    if len(penalties) > MAX_PRUNING_STEPS:
+        penalties = [penalties[k] for k in np.unique(np.linspace(0, len(penalties) - 1, MAX_PRUNING_STEPS).astype(int))]
+    order = sorted(splits, key=lambda node_index: -nodes[node_index].complexity)
     steps, n_split, leaves, risk = [], 0, 1, nodes[0].risk
     for penalty in penalties:
         while n_split < len(order) and nodes[order[n_split]].complexity > penalty:
@@ -110,25 +110,25 @@ def rules_view(summary: TreeSummary) -> RulesView:
     parents, nodes = parent_places(summary.nodes), summary.nodes
     leaves = sorted((k for k, node in enumerate(nodes) if not node.branches), key=lambda k: -nodes[k].weight)
     total_weight = nodes[0].weight or 1.0
-    rules = [_leaf_rule(summary, k, _path_conditions(nodes, parents, k), total_weight) for k in leaves[:MOST_RULES]]
-    return RulesView(tuple(rules), max(len(leaves) - MOST_RULES, 0))
+    rules = [_leaf_rule(summary, k, _path_conditions(nodes, parents, k), total_weight) for k in leaves[:MAX_RULES]]
+    return RulesView(tuple(rules), max(len(leaves) - MAX_RULES, 0))
 
 
-def _leaf_rule(summary: TreeSummary, place: int, way: list[NamedCondition], whole: float) -> RuleView:
-    node = summary.nodes[place]
+def _leaf_rule(summary: TreeSummary, node_index: int, conditions: list[NamedCondition], total_weight: float) -> RuleView:
+    node = summary.nodes[node_index]
     answer = summary.classes[node.prediction] if summary.classes else f"{node.value:.5g}"
     sure = node.value if summary.classes else None
-    tests = tuple(sentence(each, NAMED_LEVELS) for each in way)
-    return RuleView(tests, answer, node.prediction, sure, node.weight, node.weight / whole)
+    tests = tuple(sentence(each, MAX_NAMED_LEVELS) for each in conditions)
+    return RuleView(tests, answer, node.prediction, sure, node.weight, node.weight / total_weight)
 
 
-def _path_conditions(nodes: tuple[Node, ...], parents: list[int], place: int) -> list[NamedCondition]:
+def _path_conditions(nodes: tuple[Node, ...], parents: list[int], node_index: int) -> list[NamedCondition]:
     """Conditions of a leaf, one per column, in the order in which columns are first tested."""
     by_column: dict[str, NamedCondition] = {}
     steps: list[NamedCondition] = []
-    while (condition := nodes[place].condition) is not None:
+    while (condition := nodes[node_index].condition) is not None:
         steps.append(condition)
-        place = parents[place]
+        node_index = parents[node_index]
     for each in reversed(steps):
         by_column[each.column] = _intersection(by_column[each.column], each) if each.column in by_column else each
     return list(by_column.values())
@@ -144,7 +144,7 @@ def _intersection(first: NamedCondition, second: NamedCondition) -> NamedConditi
 
 
 def _node(node: Node, parent: int, columns: dict[str, tuple[int, dict[str, int]]]) -> list[Any]:
-    branch = label(node.condition, NAMED_LEVELS) if node.condition else ""
+    branch = label(node.condition, MAX_NAMED_LEVELS) if node.condition else ""
     column = columns[node.column][0] if node.branches else None
     counts = [[code, weight] for code, weight in node.counts]
     record = [node.id, parent, branch, node.rows, node.weight, node.prediction, node.value, counts, column]
@@ -170,24 +170,24 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-MOST_TRIALS = 20
+MAX_TRIALS = 20  # boosting trials that are shown
 
 
 def voting_rules_view(summary: RuleSetSummary) -> VotingRulesView:
     """Rules in order."""
-    rules = tuple(_voting_rule(rule, summary.classes.index(rule.label)) for rule in summary.rules[:MOST_RULES])
-    return VotingRulesView(rules, max(len(summary.rules) - MOST_RULES, 0), summary.default)
+    rules = tuple(_voting_rule(rule, summary.classes.index(rule.label)) for rule in summary.rules[:MAX_RULES])
+    return VotingRulesView(rules, max(len(summary.rules) - MAX_RULES, 0), summary.default)
 
 
 def trials_view(summary: TrialsSummary) -> TrialsView:
     """Trials, each with its voting rules or with one rule per leaf."""
-    views = tuple(_trial(k, trial) for k, trial in enumerate(summary.trials[:MOST_TRIALS], 1))
-    return TrialsView(views, max(len(summary.trials) - MOST_TRIALS, 0))
+    views = tuple(_trial(k, trial) for k, trial in enumerate(summary.trials[:MAX_TRIALS], 1))
+    return TrialsView(views, max(len(summary.trials) - MAX_TRIALS, 0))
 
 
-def _voting_rule(rule: VotingRuleSummary, place: int) -> VotingRuleView:
-    tests = tuple(sentence(each, NAMED_LEVELS) for each in rule.conditions)
-    return VotingRuleView(tests, rule.label, place, rule.confidence, rule.cover, rule.right, rule.lift)
+def _voting_rule(rule: VotingRuleSummary, class_code: int) -> VotingRuleView:
+    tests = tuple(sentence(each, MAX_NAMED_LEVELS) for each in rule.conditions)
+    return VotingRuleView(tests, rule.label, class_code, rule.confidence, rule.cover, rule.right, rule.lift)
 
 
 def _trial(number: int, trial: TreeSummary | RuleSetSummary) -> TrialView:
@@ -197,7 +197,7 @@ def _trial(number: int, trial: TreeSummary | RuleSetSummary) -> TrialView:
     return TrialView(f"trial {number}", f"{leaves} leaves", rules_view(trial))
 
 
-MOST_LEAVES = 12
+MAX_BAYES_LEAVES = 12  # naive Bayes models that are shown, those of largest weight
 
 
 def leaves_view(subject: ReportSubject) -> BayesLeavesView:
@@ -205,20 +205,21 @@ def leaves_view(subject: ReportSubject) -> BayesLeavesView:
     summary = subject.summary
     assert isinstance(summary, BayesTreeSummary)
     order = sorted(range(len(summary.leaves)), key=lambda k: -summary.leaves[k].share)
-    views = tuple(_leaf(subject, k, summary.leaves[k]) for k in order[:MOST_LEAVES])
-    return BayesLeavesView(views, max(len(order) - MOST_LEAVES, 0))
+    views = tuple(_leaf(subject, k, summary.leaves[k]) for k in order[:MAX_BAYES_LEAVES])
+    return BayesLeavesView(views, max(len(order) - MAX_BAYES_LEAVES, 0))
 
 
 def _leaf(subject: ReportSubject, k: int, leaf: BayesLeaf) -> BayesLeafView:
     """View of one naive Bayes model as if it were the whole model."""
     alone = msgspec.structs.replace(subject.predictor, model=subject.predictor.model.models[k])
     view = bayes_view(ReportSubject(alone, leaf.model, subject.profile))
-    return BayesLeafView(tuple(sentence(each, NAMED_LEVELS) for each in leaf.conditions), leaf.share, view)
+    return BayesLeafView(tuple(sentence(each, MAX_NAMED_LEVELS) for each in leaf.conditions), leaf.share, view)
 
 
-MOST_CELLS = 1 << 18  # of a table on which the tree is cross-validated for a page
+# Rows times columns of tables on which a page cross-validates the tree: it fits the tree again.
+MAX_VALIDATED_CELLS = 1 << 18
 
-MOST_ANSWERS = 1 << 24  # rows times trees that are evaluated
+MAX_PRUNED_PREDICTIONS = 1 << 24  # rows times pruned trees that a page evaluates
 
 BY_CROSS_VALIDATION = "by cross-validation"
 
@@ -253,20 +254,20 @@ class Validating(Protocol):
 
 def with_errors(payload: dict[str, Any], subject: ReportSubject, validated: PruningPathLike | None) -> dict[str, Any]:
     """Payload of a tree with the error of each tree in its sequence, and the method of evaluation."""
-    if subject.judged is None or not payload["path"]:
+    if subject.evaluated is None or not payload["path"]:
         return payload
-    errors, words = _cross_validated(payload["path"], validated), BY_CROSS_VALIDATION
+    errors, method = _cross_validated(payload["path"], validated), BY_CROSS_VALIDATION
     if errors is None:
-        errors, words = _held_out(subject, subject.judged, payload["path"]), ON_THE_ROWS
+        errors, method = _held_out(subject, subject.evaluated, payload["path"]), ON_THE_ROWS
     path = [[*step[:3], error] for step, error in zip(payload["path"], errors, strict=True)] if errors else payload["path"]
-    return payload | {"path": path, "tried": words}
+    return payload | {"path": path, "tried": method}
 
 
 def validated_path(model: object, subject: ReportSubject, frame: FrameLike) -> PruningPathLike | None:
     """Cross-validated path of the tree that a small table grows; None if it is not available."""
-    if subject.judged is None or not isinstance(model, Validating):
+    if subject.evaluated is None or not isinstance(model, Validating):
         return None
-    if len(subject.judged.table) * len(subject.predictor.schema) > MOST_CELLS:
+    if len(subject.evaluated.table) * len(subject.predictor.schema) > MAX_VALIDATED_CELLS:
         return None
     try:
         return model.cost_complexity_path(frame, subject.predictor.schema.target.name)
@@ -284,12 +285,12 @@ def _cross_validated(path: list[list[Any]], validated: PruningPathLike | None) -
     return [float(by_leaves[leaves][1]) for _, leaves, _, _ in path]
 
 
-def _held_out(subject: ReportSubject, judged: EvaluatedRows, path: list[list[Any]]) -> list[float] | None:
+def _held_out(subject: ReportSubject, evaluated: EvaluatedRows, path: list[list[Any]]) -> list[float] | None:
     """Error of each tree on the given rows, relative to the root's."""
     model = subject.predictor.model
-    if not isinstance(model, PrunableTree) or len(judged.table) * len(path) > MOST_ANSWERS:
+    if not isinstance(model, PrunableTree) or len(evaluated.table) * len(path) > MAX_PRUNED_PREDICTIONS:
         return None
-    losses = [_loss(model.stop_at_penalty(penalty), judged.table) for penalty, *_ in path]
+    losses = [_loss(model.stop_at_penalty(penalty), evaluated.table) for penalty, *_ in path]
     return [loss / losses[0] for loss in losses] if losses[0] else None
 
 

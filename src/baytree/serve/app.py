@@ -18,7 +18,7 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from baytree.serve.batching import BatchQueue
-from baytree.serve.limits import AT_ONCE, LARGE, ClientDisconnected, RequestError
+from baytree.serve.limits import LARGE_BODY_BYTES, MAX_EVENT_LOOP_BYTES, ClientDisconnected, RequestError
 from baytree.serve.models import Models
 from baytree.serve.monitoring import Log, Metrics
 from baytree.serve.request_body import JSON, MemoryBudget, MemoryLease, read_body
@@ -36,13 +36,13 @@ class App:
     def __init__(self, models: Models, log: Log, token: str | None = None):
         self.is_local = token is None  # an address other than loopback requires a token
         self.is_stopping = False
-        self.serving, self.log, self.token = ServerState(models, Metrics(), BatchQueue(), log), log, token
-        self.room = MemoryBudget()
+        self.state, self.log, self.token = ServerState(models, Metrics(), BatchQueue(), log), log, token
+        self.memory_budget = MemoryBudget()
         self.threads = ThreadPoolExecutor(2, "answer")
         # bodies of megabytes are handled one at a time, because they need much memory
         self.large = ThreadPoolExecutor(1, "large")
         not_found = _EndpointHandler(self, Endpoint("other", {}))
-        routes = [Route(way.path, _EndpointHandler(self, way)) for way in ENDPOINTS]
+        routes = [Route(endpoint.path, _EndpointHandler(self, endpoint)) for endpoint in ENDPOINTS]
         self.router = Router(routes, redirect_slashes=False, default=not_found)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,77 +86,77 @@ def is_loopback(host: str) -> bool:
 class _EndpointHandler:
     """Handler of one path: reads the request, has it answered, and logs it."""
 
-    def __init__(self, app: App, way: Endpoint):
-        self.app, self.way = app, way
+    def __init__(self, app: App, endpoint: Endpoint):
+        self.app, self.endpoint = app, endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started, lease = time.perf_counter(), MemoryLease(self.app.room)
+        started, lease = time.perf_counter(), MemoryLease(self.app.memory_budget)
         try:
-            reply = await self._replied(scope, receive, lease)
+            reply = await self._reply(scope, receive, lease)
         except ClientDisconnected:
-            return self._tell(scope, Reply(b"", status=499), 0, started)
+            return self._log_request(scope, Reply(b"", status=499), 0, started)
         finally:
             if lease.size:
-                await lease.give_back()
-        await _send(send, reply, self.way, self.app.is_stopping)
-        return self._tell(scope, reply, len(reply.body), started)
+                await lease.release()
+        await _send(send, reply, self.endpoint, self.app.is_stopping)
+        return self._log_request(scope, reply, len(reply.body), started)
 
-    async def _replied(self, scope: Scope, receive: Receive, held: MemoryLease) -> Reply:
+    async def _reply(self, scope: Scope, receive: Receive, lease: MemoryLease) -> Reply:
         headers = dict(scope["headers"])
         try:
-            return await self._answered(scope, headers, receive, held)
+            return await self._dispatch(scope, headers, receive, lease)
         except ClientDisconnected:
             raise
         except RequestError as refusal:
-            return _refused(refusal)
+            return _error_reply(refusal)
         except asyncio.CancelledError:  # the server stops while the client is still sending
-            return _refused(RequestError(408, "the server is shutting down"))
+            return _error_reply(RequestError(408, "the server is shutting down"))
         except MemoryError:
-            return _refused(RequestError(413, "not enough memory for these rows; send fewer rows"))
+            return _error_reply(RequestError(413, "not enough memory for these rows; send fewer rows"))
         except Exception as error:
             traceback = error.__traceback__
             while traceback is not None and traceback.tb_next is not None:
                 traceback = traceback.tb_next
             location = f"{traceback.tb_frame.f_code.co_name}:{traceback.tb_lineno}" if traceback else ""
-            self.app.log.write("error", kind=type(error).__name__, place=location, route=self.way.path)
-            return _refused(RequestError(500, "internal error; see the log of the server"))
+            self.app.log.write("error", kind=type(error).__name__, place=location, route=self.endpoint.path)
+            return _error_reply(RequestError(500, "internal error; see the log of the server"))
 
-    async def _answered(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, held: MemoryLease) -> Reply:
+    async def _dispatch(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, lease: MemoryLease) -> Reply:
         app, method = self.app, scope["method"]
         # request smuggling: a proxy may use the other length
         if b"transfer-encoding" in headers and b"content-length" in headers:
             raise RequestError(400, "send either Content-Length or Transfer-Encoding: chunked, not both")
         if not app.is_allowed(scope["path"], headers):
             raise RequestError(401, "the token is missing or wrong; send Authorization: Bearer TOKEN")
-        if not self.way.answers:
+        if not self.endpoint.handlers:
             raise RequestError(404, "there is no such path; see GET /openapi.json")
-        answer = self.way.answers.get("GET" if method == "HEAD" else method)
+        answer = self.endpoint.handlers.get("GET" if method == "HEAD" else method)
         if answer is None:
-            raise RequestError(405, f"this path supports {', '.join(self.way.answers)}")
-        body = await read_body(headers, receive, held) if method == "POST" else b""
+            raise RequestError(405, f"this path supports {', '.join(self.endpoint.handlers)}")
+        body = await read_body(headers, receive, lease) if method == "POST" else b""
         if app.is_local and not is_local_name(headers.get(b"host", b"localhost")):
             raise RequestError(
                 421,
                 "the Host header must be localhost or 127.0.0.1; to allow other names, start the server with --token-file",
             )
         request = Request(scope["path_params"].get("name", ""), body, _media(headers))
-        if len(body) <= AT_ONCE and not self.way.is_slow:
-            if self.way.soon is not None and request.media == JSON:
-                return await self.way.soon(app.serving, request)
-            return answer(app.serving, request)
-        threads = app.large if len(body) > LARGE else app.threads
-        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.serving, request)
+        if len(body) <= MAX_EVENT_LOOP_BYTES and not self.endpoint.is_slow:
+            if self.endpoint.batched_handler is not None and request.media == JSON:
+                return await self.endpoint.batched_handler(app.state, request)
+            return answer(app.state, request)
+        threads = app.large if len(body) > LARGE_BODY_BYTES else app.threads
+        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.state, request)
 
-    def _tell(self, scope: Scope, reply: Reply, length: int, started: float) -> None:
+    def _log_request(self, scope: Scope, reply: Reply, length: int, started: float) -> None:
         seconds, served = time.perf_counter() - started, reply.served
         method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD") else "other"
-        self.app.serving.metrics.count(self.way.path, method, reply.status, seconds)
+        self.app.state.metrics.count(self.endpoint.path, method, reply.status, seconds)
         if served is not None:
-            self.app.serving.metrics.rows[served.name] += reply.n_rows
+            self.app.state.metrics.rows[served.name] += reply.n_rows
         self.app.log.write(
             "request",
             method=method,
-            route=self.way.path,
+            route=self.endpoint.path,
             status=reply.status,
             model=served.name if served else None,
             version=served.version if served else None,
@@ -166,7 +166,7 @@ class _EndpointHandler:
         )
 
 
-async def _send(send: Send, reply: Reply, way: Endpoint, is_last: bool) -> None:
+async def _send(send: Send, reply: Reply, endpoint: Endpoint, is_last: bool) -> None:
     headers = [
         (b"content-type", reply.media.encode()),
         (b"content-length", b"%d" % len(reply.body)),
@@ -175,15 +175,17 @@ async def _send(send: Send, reply: Reply, way: Endpoint, is_last: bool) -> None:
     if reply.status in _CLOSES or is_last:
         headers.append((b"connection", b"close"))
     if reply.status == 405:
-        headers.append((b"allow", ", ".join([*way.answers, *(["HEAD"] if "GET" in way.answers else [])]).encode()))
+        headers.append(
+            (b"allow", ", ".join([*endpoint.handlers, *(["HEAD"] if "GET" in endpoint.handlers else [])]).encode())
+        )
     if reply.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
 
 
-def _refused(refusal: RequestError) -> Reply:
-    return Reply(encode({"error": refusal.sentence}), status=refusal.status)
+def _error_reply(error: RequestError) -> Reply:
+    return Reply(encode({"error": error.message}), status=error.status)
 
 
 def _media(headers: Mapping[bytes, bytes]) -> str:

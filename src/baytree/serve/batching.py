@@ -13,12 +13,12 @@ from baytree.serve.request_body import encoded
 from baytree.serve.responses import predictions
 
 # rows predicted in one call: with more, matrix products may round a row differently depending on the others
-MOST_ROWS = MAX_FEW_ROWS
+MAX_BATCH_ROWS = MAX_FEW_ROWS
 
 
-class _Waiting(NamedTuple):
+class _PendingRequest(NamedTuple):
     columns: Columns
-    answer: asyncio.Future[dict[str, Any]]
+    future: asyncio.Future[dict[str, Any]]
 
 
 class BatchQueue:
@@ -28,56 +28,56 @@ class BatchQueue:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[Served, list[_Waiting]] = {}
+        self._pending: dict[Served, list[_PendingRequest]] = {}
 
-    async def predicted(self, served: Served, columns: Columns) -> dict[str, Any]:
+    async def predict(self, served: Served, columns: Columns) -> dict[str, Any]:
         """Return the predictions of these rows, possibly computed together with other requests."""
-        if not 0 < columns.n_rows <= MOST_ROWS or not served.wanted.is_rowwise(columns):
-            return predicted(served, columns)
+        if not 0 < columns.n_rows <= MAX_BATCH_ROWS or not served.required.is_rowwise(columns):
+            return predict_now(served, columns)
         loop = asyncio.get_running_loop()
-        waiting = self._waiting.setdefault(served, [])
-        if waiting and sum(each.columns.n_rows for each in waiting) + columns.n_rows > MOST_ROWS:
+        pending = self._pending.setdefault(served, [])
+        if pending and sum(request.columns.n_rows for request in pending) + columns.n_rows > MAX_BATCH_ROWS:
             self._answer(served)
-            waiting = self._waiting.setdefault(served, [])
-        if not waiting:
+            pending = self._pending.setdefault(served, [])
+        if not pending:
             loop.call_soon(self._answer, served)
-        waiting.append(_Waiting(columns, loop.create_future()))
-        return await waiting[-1].answer
+        pending.append(_PendingRequest(columns, loop.create_future()))
+        return await pending[-1].future
 
     def _answer(self, served: Served) -> None:
-        waiting = self._waiting.pop(served, [])
-        if len(waiting) == 1 or not _answer_together(served, waiting):
-            for each in waiting:
-                _answer_alone(served, each)
+        requests = self._pending.pop(served, [])
+        if len(requests) == 1 or not _answer_batch(served, requests):
+            for request in requests:
+                _answer_one(served, request)
 
 
-def _answer_alone(served: Served, waiting: _Waiting) -> None:
-    if waiting.answer.done():  # the client has disconnected
+def _answer_one(served: Served, request: _PendingRequest) -> None:
+    if request.future.done():  # the client has disconnected
         return
     try:
-        waiting.answer.set_result(predicted(served, waiting.columns))
+        request.future.set_result(predict_now(served, request.columns))
     except Exception as error:
-        waiting.answer.set_exception(error)
+        request.future.set_exception(error)
 
 
-def _answer_together(served: Served, waiting: list[_Waiting]) -> bool:
+def _answer_batch(served: Served, requests: list[_PendingRequest]) -> bool:
     """Try to answer all in one call; return False if it fails, since one bad request must not fail the others."""
     try:
-        results = predicted(served, joined([each.columns for each in waiting]))
+        results = predict_now(served, joined([request.columns for request in requests]))
     except Exception:
         return False
     first = 0
-    for each in waiting:
-        last = first + each.columns.n_rows
-        if not each.answer.done():
-            each.answer.set_result({name: values[first:last] for name, values in results.items()})
+    for request in requests:
+        last = first + request.columns.n_rows
+        if not request.future.done():
+            request.future.set_result({name: values[first:last] for name, values in results.items()})
         first = last
     return True
 
 
-def predicted(served: Served, columns: Columns) -> dict[str, Any]:
+def predict_now(served: Served, columns: Columns) -> dict[str, Any]:
     """Return the predictions of these rows, computed now."""
-    frame = from_json(served.wanted, columns)
+    frame = from_json(served.required, columns)
     table = encoded(served.predictor, frame) if frame.n_rows else None
-    served.watch.see(columns, frame)
+    served.drift_monitor.add_few(columns, frame)
     return predictions(served, table)

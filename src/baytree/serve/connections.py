@@ -15,9 +15,10 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from baytree.serve.limits import ANSWER_SECONDS, BODY_SECONDS, HEADER_SECONDS, LEAST_RATE, MOST_HEADER_BYTES
+from baytree.serve.limits import BODY_TIMEOUT, HEADER_TIMEOUT, MAX_HEADER_BYTES, MIN_BODY_BYTES_PER_SECOND, RESPONSE_TIMEOUT
 
-_PAUSE = 0.001  # seconds between two closings while requests are being answered
+# Between two closings while requests are being answered: closing takes as long as a response.
+_CLOSE_INTERVAL_SECONDS = 0.001
 
 
 class State(ServerState):
@@ -36,20 +37,20 @@ class CloseQueue:
 
     def __init__(self, answering: set[asyncio.Task[None]]):
         self._answering = answering
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._pending: deque[Callable[[], None]] = deque()
 
     def add(self, close: Callable[[], None]) -> None:
-        self._waiting.append(close)
-        if len(self._waiting) == 1:
-            self._go_on()
+        self._pending.append(close)
+        if len(self._pending) == 1:
+            self._schedule()
 
-    def _go_on(self) -> None:
-        asyncio.get_running_loop().call_later(_PAUSE if self._answering else 0.0, self._close_one)
+    def _schedule(self) -> None:
+        asyncio.get_running_loop().call_later(_CLOSE_INTERVAL_SECONDS if self._answering else 0.0, self._close_one)
 
     def _close_one(self) -> None:
-        close = self._waiting.popleft()
-        if self._waiting:
-            self._go_on()
+        close = self._pending.popleft()
+        if self._pending:
+            self._schedule()
         close()
 
 
@@ -60,15 +61,15 @@ class Connection(H11Protocol):
         super().__init__(*given, server_state=server_state, **named)
         self._closings = server_state.closings
         self._deadline: asyncio.TimerHandle | None = None
-        self._since = 0.0
+        self._wait_start = 0.0
         self._n_headers = 0  # bytes of a request whose headers are incomplete
         self._n_body = 0  # bytes of a request whose headers are complete
         self._is_body = False  # whether the rest of a body is awaited
-        self._untaken: asyncio.TimerHandle | None = None
+        self._read_deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore
         super().connection_made(transport)
-        self._wait_until(HEADER_SECONDS)
+        self._wait_until(HEADER_TIMEOUT)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -108,30 +109,30 @@ class Connection(H11Protocol):
     def pause_writing(self) -> None:
         """Start the deadline for a client that does not read its response."""
         super().pause_writing()
-        self._untaken = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+        self._read_deadline = self.loop.call_later(RESPONSE_TIMEOUT, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if self._untaken is not None:
-            self._untaken.cancel()
-            self._untaken = None
+        if self._read_deadline is not None:
+            self._read_deadline.cancel()
+            self._read_deadline = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
-        if self._untaken is not None:
-            self._untaken.cancel()
+        if self._read_deadline is not None:
+            self._read_deadline.cancel()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
         """Answer invalid HTTP with a JSON error like every other error."""
-        self._refuse(b"400 Bad Request", "this is not an HTTP request")
+        self._send_error(b"400 Bad Request", "this is not an HTTP request")
 
     def _wait_for_headers(self, n: int) -> None:
         self._n_headers += n
-        if self._n_headers > MOST_HEADER_BYTES:
-            self._refuse(b"431 Request Header Fields Too Large", "the headers are longer than 64 kB")
+        if self._n_headers > MAX_HEADER_BYTES:
+            self._send_error(b"431 Request Header Fields Too Large", "the headers are longer than 64 kB")
         elif self._deadline is None:
-            self._wait_until(HEADER_SECONDS)
+            self._wait_until(HEADER_TIMEOUT)
 
     def _wait_for_body(self, n: int) -> None:
         """Give a body ten seconds, plus one second per kilobyte received, up to half a minute."""
@@ -140,31 +141,33 @@ class Connection(H11Protocol):
         self._is_body = True
         self._n_body += n
         if self._deadline is None:
-            self._wait_until(HEADER_SECONDS)
+            self._wait_until(HEADER_TIMEOUT)
 
     def _wait_until(self, seconds: float) -> None:
         if not self.transport.is_closing():
-            self._since = self.loop.time()
-            self._deadline = self.loop.call_later(seconds, self._late)
+            self._wait_start = self.loop.time()
+            self._deadline = self.loop.call_later(seconds, self._on_timeout)
 
-    def _late(self) -> None:
+    def _on_timeout(self) -> None:
         self._deadline = None
         if self._is_body and self._has_time():
-            self._deadline = self.loop.call_later(1.0, self._late)
+            self._deadline = self.loop.call_later(1.0, self._on_timeout)
         elif self._is_body:
-            self._closings.add(partial(self._refuse, b"408 Request Timeout", "the body arrives too slowly"))
+            self._closings.add(partial(self._send_error, b"408 Request Timeout", "the body arrives too slowly"))
         else:
             self._closings.add(self.transport.abort)
 
     def _has_time(self) -> bool:
         """Whether the client is within its deadline, or the server has paused reading."""
-        elapsed = self.loop.time() - self._since
-        return self.flow.read_paused or elapsed < min(BODY_SECONDS, HEADER_SECONDS + self._n_body / LEAST_RATE)
+        elapsed = self.loop.time() - self._wait_start
+        return self.flow.read_paused or elapsed < min(
+            BODY_TIMEOUT, HEADER_TIMEOUT + self._n_body / MIN_BODY_BYTES_PER_SECOND
+        )
 
-    def _refuse(self, status: bytes, sentence: str) -> None:
+    def _send_error(self, status: bytes, message: str) -> None:
         if self.transport.is_closing():
             return
-        body = b'{"error":"%s"}' % sentence.encode()
+        body = b'{"error":"%s"}' % message.encode()
         head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
         self.transport.write(head % (status, len(body)) + body)
         self.transport.close()

@@ -11,7 +11,7 @@ from baytree.base.model import predict_with_codes
 from baytree.data.schema.column import Column, Kind
 from baytree.serve.cell_values import from_json
 from baytree.serve.json_body import Columns, Value, check_size, decoded
-from baytree.serve.limits import MOST_ROWS, RequestError, named
+from baytree.serve.limits import MAX_ROWS, RequestError, shown_name
 from baytree.serve.models import Served
 from baytree.serve.request_body import encoded
 from baytree.serve.responses import unanswered
@@ -45,7 +45,7 @@ _infer = msgspec.json.Decoder(Infer)
 
 def infer(served: Served, body: bytes) -> tuple[dict[str, Any], int]:
     """Return the response to an inference request, and its number of rows."""
-    check_size(body, MOST_ROWS)
+    check_size(body, MAX_ROWS)
     request = decoded(body, _infer, _SHAPE)
     assert isinstance(request, Infer)
     if request.id is not None and len(request.id) > 200:
@@ -71,7 +71,7 @@ def model(served: Served) -> dict[str, Any]:
     if served.is_classifier:
         outputs.append({"name": "probability", "datatype": "FP64", "shape": [-1, len(served.class_names)]})
     metadata = {"name": served.name, "versions": [served.version], "platform": "baytree"}
-    return metadata | {"inputs": list({each["name"]: each for each in inputs}.values()), "outputs": outputs}
+    return metadata | {"inputs": list({tensor["name"]: tensor for tensor in inputs}.values()), "outputs": outputs}
 
 
 def _columns(tensors: list[Tensor]) -> Columns:
@@ -79,26 +79,28 @@ def _columns(tensors: list[Tensor]) -> Columns:
     for tensor in tensors:
         values = _flat(tensor)
         if tensor.name in columns:
-            raise RequestError(422, f"column {named(tensor.name)} occurs twice")
+            raise RequestError(422, f"column {shown_name(tensor.name)} occurs twice")
         columns[tensor.name] = values
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
         raise RequestError(422, "the tensors differ in their number of rows, or there are none")
     n_rows = lengths.pop()
-    if n_rows > MOST_ROWS:
-        raise RequestError(413, f"there are more than {MOST_ROWS:,} rows; send them in several requests")
+    if n_rows > MAX_ROWS:
+        raise RequestError(413, f"there are more than {MAX_ROWS:,} rows; send them in several requests")
     return Columns(dict(columns), n_rows)
 
 
 def _flat(tensor: Tensor) -> list[Value]:
     values: list[Value] = []
-    for each in tensor.data:
-        values.extend(each if isinstance(each, list) else (each,))
+    for entry in tensor.data:
+        values.extend(entry if isinstance(entry, list) else (entry,))
     if tensor.shape not in ([len(values)], [len(values), 1]):
-        raise RequestError(422, f"column {named(tensor.name)}: its shape must be [rows] or [rows, 1] and match its data")
+        raise RequestError(
+            422, f"column {shown_name(tensor.name)}: its shape must be [rows] or [rows, 1] and match its data"
+        )
     allowed = (bool,) if tensor.datatype == "BOOL" else (str,) if tensor.datatype == "BYTES" else (int, float)
     if not all(value is None or type(value) in allowed for value in values):
-        raise RequestError(422, f"column {named(tensor.name)}: its data does not match its datatype")
+        raise RequestError(422, f"column {shown_name(tensor.name)}: its data does not match its datatype")
     return values
 
 
@@ -106,10 +108,11 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
     n, classes = columns.n_rows, served.predictor.schema.classes
     if not n:
         return [{"name": "prediction", "datatype": _label_type(served), "shape": [0], "data": []}]
-    table = encoded(served.predictor, from_json(served.wanted, columns))
+    table = encoded(served.predictor, from_json(served.required, columns))
     prediction, choice = predict_with_codes(served.predictor.model, table)
     labels = prediction[:, 0].tolist() if choice is None else [classes[code] for code in choice.tolist()]
-    if choice is not None and served.least is not None:  # a tensor has no null, so a rejected prediction is an empty string
+    # a tensor has no null, so a rejected prediction is an empty string
+    if choice is not None and served.min_probability is not None:
         labels = ["" if no else label for label, no in zip(labels, unanswered(served, prediction, choice), strict=True)]
     data = [str(label) for label in labels] if _label_type(served) == "BYTES" else labels
     outputs = [{"name": "prediction", "datatype": _label_type(served), "shape": [n], "data": data}]
@@ -122,7 +125,7 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
 def _label_type(served: Served) -> str:
     if not served.is_classifier:
         return "FP64"
-    return _type_of(served.predictor.schema.classes) if served.least is None else "BYTES"
+    return _type_of(served.predictor.schema.classes) if served.min_probability is None else "BYTES"
 
 
 def _datatype(column: Column) -> str:

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from baytree.serve.limits import MOST_CELLS, MOST_ROWS, RequestError, named
+from baytree.serve.limits import MAX_CELLS, MAX_ROWS, RequestError, shown_name
 
 Value: TypeAlias = int | float | str | bool | None
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"([ \t\r\n]*:)?')
 
-_SHORT = 4096  # bytes: below, bytes.count is faster than NumPy
+_MIN_NUMPY_BYTES = 4096  # shorter bodies are counted faster by bytes.count than by NumPy
 
 _SHAPE = (
     'send {"rows": [{column: value}]}, {"columns": [names], "rows": [[values]]} or {"columns": {name: [values]}}; '
@@ -53,34 +53,34 @@ def joined(parts: list[Columns]) -> Columns:
     values: dict[str, list[Value]] = {name: [] for name in names}
     for part in parts:
         missing = (None,) * part.n_rows
-        for name, whole in values.items():
-            whole.extend(part.values.get(name, missing))
+        for name, column in values.items():
+            column.extend(part.values.get(name, missing))
     return Columns(dict(values), sum(part.n_rows for part in parts))
 
 
 _rows = msgspec.json.Decoder(Rows)
 
 
-def columns_of(body: bytes, most_rows: int = MOST_ROWS) -> Columns:
+def columns_of(body: bytes, max_rows: int = MAX_ROWS) -> Columns:
     """Return the columns of a JSON body."""
-    check_size(body, most_rows)
+    check_size(body, max_rows)
     try:
-        given = _rows.decode(body)
+        decoded_rows = _rows.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:  # includes refusals of wrong types
-        raise _refused(body, error) from None
-    check_duplicate_keys(body, _n_keys(given))
-    columns = _arranged(given)
-    if columns.n_rows > most_rows:
-        raise RequestError(413, f"there are more than {most_rows:,} rows; send them in several requests")
+        raise _decoding_error(body, error) from None
+    check_duplicate_keys(body, _n_keys(decoded_rows))
+    columns = _columns_of_rows(decoded_rows)
+    if columns.n_rows > max_rows:
+        raise RequestError(413, f"there are more than {max_rows:,} rows; send them in several requests")
     return columns
 
 
-def check_size(body: bytes, most_rows: int) -> None:
+def check_size(body: bytes, max_rows: int) -> None:
     """Raise RequestError for bodies that would need far more memory decoded than as bytes."""
-    if count(body, b",") > MOST_CELLS:
-        raise RequestError(413, f"there are more than {MOST_CELLS:,} cells; send them in several requests")
-    if any(count(body, sign) > most_rows + 100 and _n_outside(body, sign) > most_rows + 100 for sign in (b"{", b"[")):
-        raise RequestError(413, f"there are more than {most_rows:,} rows; send them in several requests")
+    if count(body, b",") > MAX_CELLS:
+        raise RequestError(413, f"there are more than {MAX_CELLS:,} cells; send them in several requests")
+    if any(count(body, sign) > max_rows + 100 and _n_outside(body, sign) > max_rows + 100 for sign in (b"{", b"[")):
+        raise RequestError(413, f"there are more than {max_rows:,} rows; send them in several requests")
 
 
 def _n_outside(body: bytes, sign: bytes) -> int:
@@ -90,7 +90,7 @@ def _n_outside(body: bytes, sign: bytes) -> int:
 
 def count(body: bytes, sign: bytes) -> int:
     """Count a character in a body; uses NumPy for long bodies, where bytes.count is slow."""
-    if len(body) < _SHORT:
+    if len(body) < _MIN_NUMPY_BYTES:
         return body.count(sign)
     return int(np.count_nonzero(np.frombuffer(body, np.uint8) == sign[0]))
 
@@ -116,16 +116,16 @@ def check_duplicate_keys(body: bytes, n_keys: int) -> None:
         raise RequestError(400, "an object has a duplicate key")
 
 
-def _n_keys(given: Rows) -> int:
-    rows, columns = given.rows or (), given.columns or ()
+def _n_keys(decoded_rows: Rows) -> int:
+    rows, columns = decoded_rows.rows or (), decoded_rows.columns or ()
     is_plain = set(map(type, rows)) <= {dict}
     inner = sum(map(len, rows)) if is_plain else sum(len(row) for row in rows if isinstance(row, dict))
     inner += len(columns) if isinstance(columns, dict) else 0
-    return inner + (given.rows is not UNSET) + (given.columns is not UNSET)
+    return inner + (decoded_rows.rows is not UNSET) + (decoded_rows.columns is not UNSET)
 
 
-def _arranged(given: Rows) -> Columns:
-    rows, columns = given.rows, given.columns
+def _columns_of_rows(decoded_rows: Rows) -> Columns:
+    rows, columns = decoded_rows.rows, decoded_rows.columns
     if isinstance(columns, dict) and rows is UNSET:
         return _of_columns(columns)
     if isinstance(rows, list) and columns is UNSET:
@@ -150,8 +150,8 @@ def _of_dicts(rows: list[dict[str, Value] | list[Value]]) -> Columns:
         with suppress(KeyError):  # all rows have the same names, the usual case
             return Columns(dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True)), len(rows))  # type: ignore
     names = dict.fromkeys(name for row in rows for name in row)
-    if len(names) * len(rows) > MOST_CELLS:
-        raise RequestError(413, f"there are more than {MOST_CELLS:,} cells, including missing ones; send fewer rows")
+    if len(names) * len(rows) > MAX_CELLS:
+        raise RequestError(413, f"there are more than {MAX_CELLS:,} cells, including missing ones; send fewer rows")
     return Columns({name: [row.get(name) for row in rows] for name in names}, len(rows))  # type: ignore
 
 
@@ -165,19 +165,19 @@ def _of_lists(rows: list[dict[str, Value] | list[Value]], names: list[str]) -> C
     return Columns(dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ()), len(rows))
 
 
-def _refused(body: bytes, error: Exception) -> RequestError:
+def _decoding_error(body: bytes, error: Exception) -> RequestError:
     """Return the error for a body that is not JSON or has another shape; for a nested value it names the column and row."""
     if not isinstance(error, msgspec.ValidationError):
         return RequestError(400, "the body is not JSON, or contains a number beyond the range of doubles")
     try:
-        found = msgspec.json.decode(body)
+        decoded_body = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return RequestError(400, "the body is not JSON, or nested too deeply")
-    rows = found.get("rows") if isinstance(found, dict) else None
+    rows = decoded_body.get("rows") if isinstance(decoded_body, dict) else None
     for k, row in enumerate(rows if isinstance(rows, list) else ()):
         for name, value in row.items() if isinstance(row, dict) else ():
             if isinstance(value, (dict, list)):
                 return RequestError(
-                    422, f"column {named(name)}, row {k + 1}: a value is a number, a string, true, false or null"
+                    422, f"column {shown_name(name)}, row {k + 1}: a value is a number, a string, true, false or null"
                 )
     return RequestError(422, _SHAPE)

@@ -2,55 +2,63 @@
 
 from __future__ import annotations
 
-MOST_BYTES = 16 << 20  # bytes of a body
+# Size of one request. Decoded values take many times the bytes of a body, so rows and cells are counted before decoding.
 
-MOST_ROWS = 100_000
+MAX_BODY_BYTES = 16 << 20
 
-MOST_EXPLAINED = 10_000  # rows: an explanation is a hundred times as long as a row
+MAX_ROWS = 100_000
 
-MOST_CELLS = 2_000_000
+MAX_EXPLAINED_ROWS = 10_000  # fewer than MAX_ROWS: an explanation is about a hundred times as long as a row
 
-MOST_VALUES = 2 * MOST_CELLS  # encoded values of a request, including missing columns and probabilities
+MAX_CELLS = 2_000_000
 
-MOST_LEDGER_LINES = 500_000  # contributions in all explanations: each takes about a kilobyte
+MAX_ENCODED_VALUES = 2 * MAX_CELLS  # of a request, including missing columns and probabilities
 
-MOST_TEXT = 4 * MOST_BYTES  # bytes of all strings of a body, where a value that is stored once may be in many rows
+MAX_CONTRIBUTIONS = 500_000  # in all explanations of a request: each takes about a kilobyte of memory
 
-MOST_HEADER_BYTES = 64 << 10
+MAX_STRING_BYTES = 4 * MAX_BODY_BYTES  # all strings of a request, since a value that is stored once may occur in many rows
 
-HEADER_SECONDS = 10.0
+MAX_HEADER_BYTES = 64 << 10
 
-BODY_SECONDS = 30.0
+# Deadlines, in seconds. Longer ones help slow clients; each waiting client holds a connection.
 
-LEAST_RATE = 1000  # bytes per second of a body, after the time allowed for headers
+HEADER_TIMEOUT = 10.0
 
-ANSWER_SECONDS = 30.0  # until a client has read its response
+BODY_TIMEOUT = 30.0
 
-STOP_SECONDS = 4  # until pending requests must be finished at shutdown
+MIN_BODY_BYTES_PER_SECOND = 1000  # speed at which a body must arrive once HEADER_TIMEOUT has passed
 
-AT_ONCE = 64 << 10  # bytes: bodies up to this size are answered on the event loop
+RESPONSE_TIMEOUT = 30.0  # until a client has read its response
 
-LARGE = 1 << 20  # bytes: larger bodies are answered one at a time
+SHUTDOWN_TIMEOUT = 4  # until pending requests must be answered at shutdown: the process ends within five seconds
 
-MOST_LARGE_BYTES = 48 << 20  # of all large bodies in memory
+# Concurrency by size of the body: short bodies avoid the change to a thread, and large ones share a memory budget.
 
-MOST_SENTENCE = 500  # characters of an error message
+MAX_EVENT_LOOP_BYTES = 64 << 10  # longer bodies would block the event loop noticeably
 
-MOST_NAME = 60  # characters of a column name in an error message
+LARGE_BODY_BYTES = 1 << 20  # larger bodies are answered one at a time
+
+MAX_LARGE_BODIES_BYTES = 48 << 20  # all large bodies in memory: three of maximum size
+
+# Length of error messages, which contain names that a client has sent.
+
+MAX_ERROR_CHARACTERS = 500
+
+MAX_NAME_CHARACTERS = 60
 
 
 class RequestError(Exception):
     """A request that is answered with an error: its HTTP status, and a message without values of the request."""
 
-    def __init__(self, status: int, sentence: str):
-        super().__init__(sentence)
-        self.status, self.sentence = status, sentence[:MOST_SENTENCE]
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
+        self.status, self.message = status, message[:MAX_ERROR_CHARACTERS]
 
 
 class ClientDisconnected(Exception):
     """The client disconnected before its request was complete."""
 
 
-def named(column: str) -> str:
+def shown_name(column: str) -> str:
     """Return a column name as shown in errors."""
-    return repr(column if len(column) <= MOST_NAME else column[:MOST_NAME] + "…")
+    return repr(column if len(column) <= MAX_NAME_CHARACTERS else column[:MAX_NAME_CHARACTERS] + "…")

@@ -23,20 +23,20 @@ from baytree.storage.document import digest
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
-SHORT = 12  # characters of the digest that form the version
+VERSION_CHARACTERS = 12  # leading characters of the digest that form the version: short to read, 48 bits to tell apart
 
 
 class Served:
     """One version of a model: its predictor, name and digest."""
 
-    def __init__(self, name: str, content: bytes, least: float | None = None):
-        self.name, self.digest, self.least = name, digest(content), least
-        self.version = self.digest[:SHORT]
+    def __init__(self, name: str, content: bytes, min_probability: float | None = None):
+        self.name, self.digest, self.min_probability = name, digest(content), min_probability
+        self.version = self.digest[:VERSION_CHARACTERS]
         self.predictor = predictor_of(content, name)
-        self.wanted = RequiredColumns(self.predictor)
-        self.watch = DriftMonitor(self.predictor, self.wanted)
+        self.required = RequiredColumns(self.predictor)
+        self.drift_monitor = DriftMonitor(self.predictor, self.required)
         self.class_names = tuple(map(str, self.predictor.schema.classes))
-        self._first: Interview | None = None
+        self._interview: Interview | None = None
         self._page: bytes | None = None
         self._lock = Lock()
 
@@ -48,9 +48,9 @@ class Served:
     def interview(self) -> Interview:
         """Return an interview without answers; created once."""
         with self._lock:
-            if self._first is None:
-                self._first = interview(self.predictor)
-        return self._first
+            if self._interview is None:
+                self._interview = interview(self.predictor)
+        return self._interview
 
     def page(self) -> bytes:
         """Return the HTML page of the model; created once."""
@@ -69,11 +69,11 @@ class _Stamp(NamedTuple):
 
 
 class Models:
-    """The served models by name; classes below the probability `least` are not predicted."""
+    """The served models by name; classes below `min_probability` are not predicted."""
 
-    def __init__(self, paths: Iterable[Path], least: float | None = None):
+    def __init__(self, paths: Iterable[Path], min_probability: float | None = None):
         self._paths: dict[str, Path] = {}
-        self._least = least
+        self._min_probability = min_probability
         for path in paths:
             name = path.name.removesuffix(".baytree")
             if not NAME.fullmatch(name):
@@ -84,7 +84,7 @@ class Models:
                 raise ValueError(f"{path}: another model has the name {name!r}; rename the file")
             self._paths[name] = path
         self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
-        self._served = {name: Served(name, model_files.read(path), least) for name, path in self._paths.items()}
+        self._served = {name: Served(name, model_files.read(path), min_probability) for name, path in self._paths.items()}
 
     def __iter__(self) -> Iterator[Served]:
         return iter(self._served.values())
@@ -106,7 +106,7 @@ class Models:
         content = model_files.read(path)
         if digest(content) == self._served[name].digest:
             return False
-        self._served = {**self._served, name: Served(name, content, self._least)}
+        self._served = {**self._served, name: Served(name, content, self._min_probability)}
         return True
 
     @property
@@ -117,10 +117,10 @@ class Models:
 
 def _stamp(path: Path) -> _Stamp | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return _Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+    return _Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _page(predictor: Predictor) -> bytes:

@@ -1,6 +1,6 @@
 """Monitoring of the server: metrics for Prometheus, a JSON log, and drift of the served rows from the training rows.
 
-Nothing of the rows is logged. Drift is computed from additive profiles, at most `MOST_A_MINUTE` rows a minute; rows are not
+Nothing of the rows is logged. Drift is computed from additive profiles, at most `MAX_PROFILED_ROWS_PER_MINUTE`; rows are not
 kept.
 """
 
@@ -26,7 +26,8 @@ from baytree.drift_detection.drift import Drift
 from baytree.serve.cell_values import RequiredColumns, from_json
 from baytree.serve.json_body import Columns, joined
 
-SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+# Upper bounds of the histogram of response times: from below the usual time of a short request to BODY_TIMEOUT.
+LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -49,8 +50,8 @@ class Metrics:
         self.total_seconds[route] += seconds  # type: ignore
         buckets = self.seconds.get(route)
         if buckets is None:
-            buckets = self.seconds[route] = [0] * (len(SECONDS) + 1)
-        buckets[bisect_left(SECONDS, seconds)] += 1
+            buckets = self.seconds[route] = [0] * (len(LATENCY_BUCKETS_SECONDS) + 1)
+        buckets[bisect_left(LATENCY_BUCKETS_SECONDS, seconds)] += 1
 
     def text(self, more: Iterable[str] = ()) -> str:
         """Return all counters in the text format of Prometheus, followed by further families."""
@@ -72,7 +73,7 @@ class Metrics:
         name, lines = "baytree_request_seconds", []
         for route, buckets in self.seconds.items():
             cumulative = 0
-            for bound, n in zip((*map(str, SECONDS), "+Inf"), buckets, strict=True):
+            for bound, n in zip((*map(str, LATENCY_BUCKETS_SECONDS), "+Inf"), buckets, strict=True):
                 cumulative += n
                 lines.append(_line(f"{name}_bucket", (("route", route), ("le", bound)), cumulative))
             lines.append(_line(f"{name}_sum", (("route", route),), self.total_seconds[route]))
@@ -80,7 +81,7 @@ class Metrics:
         return _head(name, "histogram", "Time from request to response.") + "".join(lines)
 
 
-def family(name: str, kind: str, told: str, samples: Iterable[Sample]) -> str:
+def family(name: str, kind: str, help_text: str, samples: Iterable[Sample]) -> str:
     """Format one metric and its samples.
 
     >>> print(family("rows", "counter", "Rows.", [((("model", "a"),), 3)]), end="")
@@ -88,7 +89,7 @@ def family(name: str, kind: str, told: str, samples: Iterable[Sample]) -> str:
     # TYPE rows counter
     rows{model="a"} 3
     """
-    return _head(name, kind, told) + "".join(_line(name, labels, value) for labels, value in samples)
+    return _head(name, kind, help_text) + "".join(_line(name, labels, value) for labels, value in samples)
 
 
 def labels_of(named: Mapping[str, str]) -> Labels:
@@ -96,8 +97,8 @@ def labels_of(named: Mapping[str, str]) -> Labels:
     return tuple(named.items())
 
 
-def _head(name: str, kind: str, told: str) -> str:
-    return f"# HELP {name} {told}\n# TYPE {name} {kind}\n"
+def _head(name: str, kind: str, help_text: str) -> str:
+    return f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n"
 
 
 def _line(name: str, labels: Labels, value: float) -> str:
@@ -112,9 +113,8 @@ def _escaped(text: str) -> str:
 class Log:
     """Writes lines to a file descriptor, standard error by default, without ever blocking.
 
-    A line that would block (a pipe that nobody reads, a stopped terminal) or cannot be written (a closed pipe, a full
-    disk) is
-    dropped and counted. A line is shorter than PIPE_BUF, so a writable pipe takes it whole.
+    A line that would block (a pipe that nobody reads, a stopped terminal) or cannot be written (a closed pipe, a full disk)
+    is dropped and counted. A line is shorter than PIPE_BUF, so a writable pipe takes it whole.
     """
 
     def __init__(self, descriptor: int | None = None):
@@ -125,10 +125,10 @@ class Log:
             self._poll = select.poll()
             self._poll.register(self._descriptor, select.POLLOUT)
 
-    def write(self, event: str, **told: str | int | float | None) -> None:
+    def write(self, event: str, **fields: str | int | float | None) -> None:
         """Write one line: the time, the event, and its fields except those that are None."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        known = {key: value for key, value in told.items() if value is not None}
+        known = {key: value for key, value in fields.items() if value is not None}
         line = msgspec.json.encode({"time": now, "event": event, **known}) + b"\n"
         try:
             if self._poll is None or self._poll.poll(0):
@@ -152,59 +152,60 @@ class LogHandler(logging.Handler):
         self._log.write("message", level=record.levelname.lower(), logger=record.name, place=place)
 
 
-MOST_A_MINUTE = 20_000  # rows that are profiled
+# Rows of a minute beyond this number are not profiled: they would take processor time and sharpen the proportions little.
+MAX_PROFILED_ROWS_PER_MINUTE = 20_000
 
-_BUFFER_ROWS = 2048  # rows of small requests that are profiled together: one by one would take longer than predicting them
+_BUFFER_ROWS = 2048  # rows of small requests that are profiled together; one by one would take longer than predicting them
 
 
 class DriftMonitor:
     """Profile of the rows that one version of a model has predicted; empty if the model has no training profile."""
 
-    def __init__(self, predictor: Predictor, wanted: RequiredColumns):
-        self._predictor, self._wanted = predictor, wanted
-        self._waiting: list[Columns] = []
-        self._n_waiting = 0
+    def __init__(self, predictor: Predictor, required: RequiredColumns):
+        self._predictor, self._required = predictor, required
+        self._buffered: list[Columns] = []
+        self._n_buffered = 0
         self._batch: Batch | None = None
-        self._minute, self._n = 0, 0
+        self._minute, self._n_this_minute = 0, 0
         self._lock = Lock()
 
-    def see(self, columns: Columns, frame: RawFrame) -> None:
+    def add_few(self, columns: Columns, frame: RawFrame) -> None:
         """Add a few rows: buffered with others, unless the parsing of their values depends on other rows."""
-        if not columns.n_rows or not self._has_room(columns.n_rows):
+        if not columns.n_rows or not self._is_within_limit(columns.n_rows):
             return
-        if not self._wanted.is_rowwise(columns):
+        if not self._required.is_rowwise(columns):
             self._add(frame)
             return
         with self._lock:
-            self._waiting.append(columns)
-            self._n_waiting += columns.n_rows
-        if self._n_waiting >= _BUFFER_ROWS:
-            self._count_waiting()
+            self._buffered.append(columns)
+            self._n_buffered += columns.n_rows
+        if self._n_buffered >= _BUFFER_ROWS:
+            self._flush()
 
-    def see_all(self, frame: RawFrame) -> None:
+    def add_many(self, frame: RawFrame) -> None:
         """Add many rows, immediately."""
-        if frame.n_rows and self._has_room(frame.n_rows):
+        if frame.n_rows and self._is_within_limit(frame.n_rows):
             self._add(frame)
 
     def drift(self) -> Drift | None:
         """Return the drift so far; None if no rows were added."""
-        self._count_waiting()
+        self._flush()
         return None if self._batch is None else Drift(self._predictor, self._batch)
 
-    def _has_room(self, n_rows: int) -> bool:
+    def _is_within_limit(self, n_rows: int) -> bool:
         if self._predictor.profile is None:
             return False
         minute = int(time.monotonic() // 60)
         if minute != self._minute:
-            self._minute, self._n = minute, 0
-        self._n += n_rows
-        return self._n <= MOST_A_MINUTE
+            self._minute, self._n_this_minute = minute, 0
+        self._n_this_minute += n_rows
+        return self._n_this_minute <= MAX_PROFILED_ROWS_PER_MINUTE
 
-    def _count_waiting(self) -> None:
+    def _flush(self) -> None:
         with self._lock:
-            waiting, self._waiting, self._n_waiting = self._waiting, [], 0
-        if waiting:
-            self._add(from_json(self._wanted, joined(waiting)))
+            buffered, self._buffered, self._n_buffered = self._buffered, [], 0
+        if buffered:
+            self._add(from_json(self._required, joined(buffered)))
 
     def _add(self, frame: RawFrame) -> None:
         batch = Batch.of(self._predictor, frame)
@@ -215,24 +216,26 @@ class DriftMonitor:
 def families(drifts: Iterable[tuple[str, Drift]]) -> str:
     """Return the drift of models, by name, in the text format of Prometheus."""
     rows: list[Sample] = []
-    unlike: list[Sample] = []
+    out_of_range: list[Sample] = []
     columns: dict[str, list[Sample]] = {name: [] for name in _DRIFT_METRICS}
     for model, drift in drifts:
         rows.append(((("model", model),), drift.n_rows))
-        unlike.append(((("model", model),), drift.out_of_range))
+        out_of_range.append(((("model", model),), drift.out_of_range))
         for column in drift.columns:
             labels = (("model", model), ("column", column.column))
-            for name, samples in columns.items():
-                samples.append((labels, float(getattr(column, name))))
+            for name, column_samples in columns.items():
+                column_samples.append((labels, float(getattr(column, name))))
     metrics = [
-        family(f"baytree_drift_{_DRIFT_METRICS[name][0]}", "gauge", _DRIFT_METRICS[name][1], each)
-        for name, each in columns.items()
+        family(f"baytree_drift_{_DRIFT_METRICS[name][0]}", "gauge", _DRIFT_METRICS[name][1], samples)
+        for name, samples in columns.items()
     ]
     head = family("baytree_drift_rows", "gauge", "Number of rows compared with the training rows.", rows)
     return "".join(
         [
             head,
-            family("baytree_drift_unlike_share", "gauge", "Proportion of rows with a value outside of training.", unlike),
+            family(
+                "baytree_drift_unlike_share", "gauge", "Proportion of rows with a value outside of training.", out_of_range
+            ),
             *metrics,
         ]
     )

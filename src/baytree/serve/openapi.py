@@ -38,7 +38,7 @@ def document() -> dict[str, Any]:
     bodies, components = msgspec.json.schema_components(
         (Rows, InterviewState, Infer), ref_template="#/components/schemas/{name}"
     )
-    rows, talk, inference = bodies
+    rows, interview, inference = bodies
     components["Rows"]["anyOf"] = [{"required": ["rows"]}, {"required": ["columns"]}]
     tables = {JSON: {"schema": rows}, CSV: {"schema": _TEXT}, ARROW: {"schema": {"type": "string", "format": "binary"}}}
     return {
@@ -48,7 +48,10 @@ def document() -> dict[str, Any]:
             "/models/{name}/predict": _post("predict", "Predict each row.", tables, _predictions()),
             "/models/{name}/explain": _post("explain", "Explain the prediction of each row.", tables, _explanations()),
             "/models/{name}/interview": _post(
-                "interview", "Return the next question and the class probabilities.", {JSON: {"schema": talk}}, _question()
+                "interview",
+                "Return the next question and the class probabilities.",
+                {JSON: {"schema": interview}},
+                _question(),
             ),
             "/models": _get("models", "List the served models.", _list_of("models", _object(name=_TEXT, version=_TEXT))),
             "/models/{name}": _get("model", "Describe a model: its columns and version.", _answer(), is_of_model=True),
@@ -77,29 +80,29 @@ def document() -> dict[str, Any]:
     }
 
 
-def _post(name: str, told: str, content: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+def _post(name: str, summary: str, content: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     operation = {
         "operationId": name,
-        "summary": told,
+        "summary": summary,
         "parameters": [_MODEL],
         "requestBody": {"required": True, "content": content},
-        "responses": {"200": _response(told, answer, JSON), **_refusals(tuple(_REFUSALS))},
+        "responses": {"200": _response(summary, schema, JSON), **_refusals(tuple(_REFUSALS))},
     }
     return {"post": operation}
 
 
 def _get(
-    name: str, told: str, answer: dict[str, Any] | None, media: str = "text/html", is_of_model: bool = False
+    name: str, summary: str, schema: dict[str, Any] | None, media: str = "text/html", is_of_model: bool = False
 ) -> dict[str, Any]:
-    response = _response(told, answer or _TEXT, media if answer is None else JSON)
-    operation: dict[str, Any] = {"operationId": name, "summary": told}
+    response = _response(summary, schema or _TEXT, media if schema is None else JSON)
+    operation: dict[str, Any] = {"operationId": name, "summary": summary}
     if is_of_model:
         operation["parameters"] = [_MODEL]
     return {"get": {**operation, "responses": {"200": response, **_refusals(_BODILESS)}}}
 
 
-def _response(told: str, answer: dict[str, Any], media: str) -> dict[str, Any]:
-    return {"description": told, "content": {media: {"schema": answer}}}
+def _response(summary: str, schema: dict[str, Any], media: str) -> dict[str, Any]:
+    return {"description": summary, "content": {media: {"schema": schema}}}
 
 
 def _refusals(statuses: tuple[str, ...]) -> dict[str, Any]:
@@ -130,9 +133,9 @@ def _answer(**fields: dict[str, Any]) -> dict[str, Any]:
 
 def _predictions() -> dict[str, Any]:
     probabilities = {"type": "array", "items": {"type": "object", "additionalProperties": _NUMBER}}
-    answer = _answer(predictions={"type": "array", "items": {"type": [*_LABEL["type"], "null"]}})
+    schema = _answer(predictions={"type": "array", "items": {"type": [*_LABEL["type"], "null"]}})
     unanswered = {"type": "array", "items": {"type": ["string", "null"]}}
-    return {**answer, "properties": {**answer["properties"], "probabilities": probabilities, "unanswered": unanswered}}
+    return {**schema, "properties": {**schema["properties"], "probabilities": probabilities, "unanswered": unanswered}}
 
 
 def _explanations() -> dict[str, Any]:
@@ -143,8 +146,8 @@ def _explanations() -> dict[str, Any]:
 
 
 def _question() -> dict[str, Any]:
-    asked = {**_object(column=_TEXT, kind=_TEXT, choices={"type": "array"}, gain=_NUMBER), "type": ["object", "null"]}
-    return _answer(question=asked, belief={"type": "object", "additionalProperties": _NUMBER}, prediction=_LABEL)
+    question = {**_object(column=_TEXT, kind=_TEXT, choices={"type": "array"}, gain=_NUMBER), "type": ["object", "null"]}
+    return _answer(question=question, belief={"type": "object", "additionalProperties": _NUMBER}, prediction=_LABEL)
 
 
 def _tensors() -> dict[str, Any]:

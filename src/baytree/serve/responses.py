@@ -14,7 +14,7 @@ from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Column, Kind
 from baytree.interview.interview import Interview, Question, resume_interview
 from baytree.serve.json_body import Value, check_duplicate_keys, decoded
-from baytree.serve.limits import RequestError, named
+from baytree.serve.limits import RequestError, shown_name
 from baytree.serve.models import Served
 from baytree.uncertainty.rejection import low_confidence_reasons
 
@@ -33,7 +33,9 @@ def predictions(served: Served, table: Table | None) -> dict[str, Any]:
     """Return the class and probabilities, or the number, of each row."""
     schema = served.predictor.schema
     if table is None:
-        lists = ["probabilities", *([] if served.least is None else ["unanswered"])] if served.is_classifier else []
+        lists = (
+            ["probabilities", *([] if served.min_probability is None else ["unanswered"])] if served.is_classifier else []
+        )
         return {name: [] for name in ("predictions", *lists)}
     prediction, choice = predict_with_codes(served.predictor.model, table)
     if choice is None:
@@ -41,7 +43,7 @@ def predictions(served: Served, table: Table | None) -> dict[str, Any]:
     names, labels = served.class_names, list(map(schema.classes.__getitem__, choice.tolist()))
     # a loop would take twice the time
     probabilities = {"probabilities": list(map(dict, map(zip, repeat(names), prediction.tolist())))}
-    if served.least is None:
+    if served.min_probability is None:
         return {"predictions": labels, **probabilities}
     reasons = unanswered(served, prediction, choice)
     sure = [None if reason else label for label, reason in zip(labels, reasons, strict=True)]
@@ -50,13 +52,13 @@ def predictions(served: Served, table: Table | None) -> dict[str, Any]:
 
 def unanswered(served: Served, probability: np.ndarray, choice: np.ndarray) -> list[str]:
     """Return the reason why each row has no prediction; empty if it has one."""
-    return low_confidence_reasons(probability[range(len(choice)), choice], served.least or 0.0)
+    return low_confidence_reasons(probability[range(len(choice)), choice], served.min_probability or 0.0)
 
 
 def explanations(served: Served, table: Table | None) -> dict[str, Any]:
     """Return the explanation of each row; an effect that excludes a class is null, and the class is listed as excluded."""
-    found = [] if table is None else served.predictor.model.explain(table)
-    return {"explanations": [each.to_dict() for each in found]}
+    records = [] if table is None else served.predictor.model.explain(table)
+    return {"explanations": [record.to_dict() for record in records]}
 
 
 class InterviewState(msgspec.Struct, forbid_unknown_fields=True):
@@ -72,15 +74,18 @@ _talk = msgspec.json.Decoder(InterviewState)
 
 def question(served: Served, body: bytes) -> dict[str, Any]:
     """Return the class probabilities after these answers, and the next question. The server keeps no state."""
-    talk = decoded(body, _talk, _INTERVIEW_SHAPE)
-    assert isinstance(talk, InterviewState)
+    interview_state = decoded(body, _talk, _INTERVIEW_SHAPE)
+    assert isinstance(interview_state, InterviewState)
     check_duplicate_keys(
-        body, len(talk.answers) + len(talk.costs) + len(msgspec.json.decode(body, type=dict[str, msgspec.Raw]))
+        body,
+        len(interview_state.answers)
+        + len(interview_state.costs)
+        + len(msgspec.json.decode(body, type=dict[str, msgspec.Raw])),
     )
-    for name in (*talk.answers, *talk.costs):
+    for name in (*interview_state.answers, *interview_state.costs):
         if name not in served.predictor.schema.names:
-            raise RequestError(422, f"column {named(name)} is not a column of the model; see GET /models/{{name}}")
-    state = _resumed(served, talk)
+            raise RequestError(422, f"column {shown_name(name)} is not a column of the model; see GET /models/{{name}}")
+    state = _resume(served, interview_state)
     next_question = state.next()
     belief = dict(zip(served.class_names, state.belief.values(), strict=True))
     return {
@@ -90,13 +95,13 @@ def question(served: Served, body: bytes) -> dict[str, Any]:
     }
 
 
-def _resumed(served: Served, talk: InterviewState) -> Interview:
+def _resume(served: Served, interview_state: InterviewState) -> Interview:
     try:
         first = served.interview()
     except ValueError:
         raise RequestError(422, "this model cannot be interviewed: it predicts numbers, or has no profile") from None
     try:
-        return resume_interview(first, talk.answers, talk.sure, talk.costs)
+        return resume_interview(first, interview_state.answers, interview_state.sure, interview_state.costs)
     except (ValueError, OverflowError):
         raise RequestError(422, "an answer is not a level, number or range of its column; see GET /models/{name}") from None
 

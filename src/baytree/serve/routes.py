@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from baytree.serve import inference_protocol, responses
 from baytree.serve.batching import BatchQueue
 from baytree.serve.json_body import columns_of
-from baytree.serve.limits import MOST_EXPLAINED, MOST_LEDGER_LINES, MOST_ROWS, RequestError
+from baytree.serve.limits import MAX_CONTRIBUTIONS, MAX_EXPLAINED_ROWS, MAX_ROWS, RequestError
 from baytree.serve.models import Models, Served
 from baytree.serve.monitoring import Log, Metrics, families, family
 from baytree.serve.openapi import document
@@ -25,7 +25,7 @@ class ServerState(NamedTuple):
 
     models: Models
     metrics: Metrics
-    together: BatchQueue
+    queue: BatchQueue
     log: Log
 
 
@@ -47,113 +47,113 @@ class Reply(NamedTuple):
     status: int = 200
 
 
-Answer = Callable[[ServerState, Request], Reply]
+Handler = Callable[[ServerState, Request], Reply]
 
-Soon = Callable[[ServerState, Request], Awaitable[Reply]]
+BatchedHandler = Callable[[ServerState, Request], Awaitable[Reply]]
 
 
-async def predict_batched(serving: ServerState, asked: Request) -> Reply:
+async def predict_batched(state: ServerState, request: Request) -> Reply:
     """Predict a short JSON body on the event loop, together with other requests if it has few rows."""
-    served = serving.models[asked.name]
-    columns = columns_of(asked.body)
-    predictions = await serving.together.predicted(served, columns)
+    served = state.models[request.name]
+    columns = columns_of(request.body)
+    predictions = await state.queue.predict(served, columns)
     return _rows_reply(served, predictions, columns.n_rows)
 
 
-def predict(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
-    frame = frame_of(served.wanted, asked.body, asked.media, MOST_ROWS)
+def predict(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
+    frame = frame_of(served.required, request.body, request.media, MAX_ROWS)
     table = encoded(served.predictor, frame) if frame.n_rows else None
-    served.watch.see_all(frame)
+    served.drift_monitor.add_many(frame)
     return _rows_reply(served, responses.predictions(served, table), frame.n_rows)
 
 
-def explain(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
-    table = read_table(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
+def explain(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
+    table = read_table(served.predictor, served.required, request.body, request.media, MAX_EXPLAINED_ROWS)
     n_columns = len(served.predictor.schema.columns)
-    if table is not None and len(table) * n_columns > MOST_LEDGER_LINES:
+    if table is not None and len(table) * n_columns > MAX_CONTRIBUTIONS:
         raise RequestError(
-            413, f"send at most {MOST_LEDGER_LINES // n_columns:,} rows of this model to be explained in one request"
+            413, f"send at most {MAX_CONTRIBUTIONS // n_columns:,} rows of this model to be explained in one request"
         )
     return _rows_reply(served, responses.explanations(served, table), 0 if table is None else len(table))
 
 
-def interview(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
-    _only_json(asked)
-    return _rows_reply(served, responses.question(served, asked.body), 0)
+def interview(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
+    _require_json(request)
+    return _rows_reply(served, responses.question(served, request.body), 0)
 
 
-def infer(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
-    _only_json(asked)
-    response, n_rows = inference_protocol.infer(served, asked.body)
+def infer(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
+    _require_json(request)
+    response, n_rows = inference_protocol.infer(served, request.body)
     return Reply(encode(response), served=served, n_rows=n_rows)
 
 
-def health(serving: ServerState, asked: Request) -> Reply:
+def health(state: ServerState, request: Request) -> Reply:
     return Reply(b'{"status":"ok"}')
 
 
-def ready(serving: ServerState, asked: Request) -> Reply:
-    return Reply(encode({"status": "ready", "models": len(serving.models.names)}))
+def ready(state: ServerState, request: Request) -> Reply:
+    return Reply(encode({"status": "ready", "models": len(state.models.names)}))
 
 
-def models(serving: ServerState, asked: Request) -> Reply:
+def models(state: ServerState, request: Request) -> Reply:
     descriptions = [
-        {"name": served.name, "version": served.version, "kind": served.predictor.name} for served in serving.models
+        {"name": served.name, "version": served.version, "kind": served.predictor.name} for served in state.models
     ]
     return Reply(encode({"models": descriptions}))
 
 
-def model(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
+def model(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
     return Reply(encode(responses.description(served)), served=served)
 
 
-def page(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
+def page(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
     return Reply(served.page(), HTML, served)
 
 
-def home(serving: ServerState, asked: Request) -> Reply:
-    served = list(serving.models)
+def home(state: ServerState, request: Request) -> Reply:
+    served = list(state.models)
     return Reply(served[0].page() if len(served) == 1 else index(served), HTML)
 
 
-def metrics(serving: ServerState, asked: Request) -> Reply:
-    live = [((("model", served.name), ("version", served.version)), 1.0) for served in serving.models]
+def metrics(state: ServerState, request: Request) -> Reply:
+    live = [((("model", served.name), ("version", served.version)), 1.0) for served in state.models]
     info = family("baytree_model_info", "gauge", "Served models and their versions.", live)
-    n_dropped = [((), float(serving.log.n_dropped))]
+    n_dropped = [((), float(state.log.n_dropped))]
     dropped = family("baytree_log_lines_dropped_total", "counter", "Number of log lines that were dropped.", n_dropped)
-    drifts = [(served.name, drift) for served in serving.models if (drift := served.watch.drift()) is not None]
-    return Reply(serving.metrics.text([info, dropped, families(drifts)]).encode(), PROMETHEUS)
+    drifts = [(served.name, drift) for served in state.models if (drift := served.drift_monitor.drift()) is not None]
+    return Reply(state.metrics.text([info, dropped, families(drifts)]).encode(), PROMETHEUS)
 
 
-def openapi(serving: ServerState, asked: Request) -> Reply:
+def openapi(state: ServerState, request: Request) -> Reply:
     return Reply(encode(document()))
 
 
-def v2_server(serving: ServerState, asked: Request) -> Reply:
+def v2_server(state: ServerState, request: Request) -> Reply:
     return Reply(encode(inference_protocol.server()))
 
 
-def v2_live(serving: ServerState, asked: Request) -> Reply:
+def v2_live(state: ServerState, request: Request) -> Reply:
     return Reply(b'{"live":true}')
 
 
-def v2_ready(serving: ServerState, asked: Request) -> Reply:
+def v2_ready(state: ServerState, request: Request) -> Reply:
     return Reply(b'{"ready":true}')
 
 
-def v2_model(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
+def v2_model(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
     return Reply(encode(inference_protocol.model(served)), served=served)
 
 
-def v2_model_ready(serving: ServerState, asked: Request) -> Reply:
-    served = serving.models[asked.name]
+def v2_model_ready(state: ServerState, request: Request) -> Reply:
+    served = state.models[request.name]
     return Reply(encode({"name": served.name, "ready": True}), served=served)
 
 
@@ -161,13 +161,13 @@ class Endpoint(NamedTuple):
     """A path, its handlers by method, and whether they need a thread."""
 
     path: str
-    answers: Mapping[str, Answer]
+    handlers: Mapping[str, Handler]
     is_slow: bool = False
-    soon: Soon | None = None  # handler of short JSON bodies, on the event loop
+    batched_handler: BatchedHandler | None = None  # handler of short JSON bodies, on the event loop
 
 
 ENDPOINTS = (
-    Endpoint("/models/{name}/predict", {"POST": predict}, soon=predict_batched),
+    Endpoint("/models/{name}/predict", {"POST": predict}, batched_handler=predict_batched),
     Endpoint("/models/{name}/explain", {"POST": explain}),
     Endpoint("/v2/models/{name}/infer", {"POST": infer}),
     Endpoint("/health", {"GET": health}),
@@ -187,10 +187,10 @@ ENDPOINTS = (
 )
 
 
-def _rows_reply(served: Served, told: Mapping[str, Any], n_rows: int) -> Reply:
-    return Reply(encode({**identity(served), **told}), served=served, n_rows=n_rows)
+def _rows_reply(served: Served, fields: Mapping[str, Any], n_rows: int) -> Reply:
+    return Reply(encode({**identity(served), **fields}), served=served, n_rows=n_rows)
 
 
-def _only_json(asked: Request) -> None:
-    if asked.media != JSON:
+def _require_json(request: Request) -> None:
+    if request.media != JSON:
         raise RequestError(415, f"send {JSON}")

@@ -16,17 +16,18 @@ from uvicorn.server import ServerState
 
 from baytree.serve.app import App
 from baytree.serve.connections import Connection, State
-from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
+from baytree.serve.limits import MAX_HEADER_BYTES, SHUTDOWN_TIMEOUT
 from baytree.serve.models import Models
 from baytree.serve.monitoring import Log, LogHandler
 
-WATCHED = 1.0  # seconds between two checks of the files
+RELOAD_CHECK_SECONDS = 1.0  # between two checks whether model files have changed; a check costs one stat call per file
 
-_SHUTDOWN_GRACE = 0.25  # seconds at shutdown in which a client with a keep-alive connection may still send its next request
+# Time at shutdown in which a client with a keep-alive connection may still send its next request.
+_SHUTDOWN_GRACE_SECONDS = 0.25
 
-_BACKLOG = 4096  # backlog: connections that the system queues
+_MAX_QUEUED_CONNECTIONS = 4096  # backlog of the listening socket, so that a burst of clients is not refused
 
-_ACCEPTED_PER_TURN = 4  # connections accepted per turn of the event loop
+_MAX_ACCEPTED_PER_TURN = 4  # connections accepted per turn of the event loop; more would delay pending requests
 
 
 def read_token(path: Path) -> str:
@@ -43,13 +44,13 @@ def run(
     port: int,
     token: str | None,
     announce: Callable[[str], object],
-    least: float | None = None,
+    min_probability: float | None = None,
 ) -> None:
     """Serve until stopped by a signal; `announce` is called with the address once the server listens.
 
-    Classes below the probability `least` are not predicted.
+    Classes below `min_probability` are not predicted.
     """
-    models, log = Models(paths, least), Log()
+    models, log = Models(paths, min_probability), Log()
     # uvicorn, asyncio and warnings would write to standard error directly, and could block
     logging.basicConfig(handlers=[LogHandler(log)], force=True)
     logging.captureWarnings(True)
@@ -91,7 +92,7 @@ class _Server(uvicorn.Server):
         """Start listening, with a longer backlog: asyncio accepts as many connections per turn as its own backlog."""
         await super().startup(sockets)
         for listener in sockets or []:
-            listener.listen(_BACKLOG)
+            listener.listen(_MAX_QUEUED_CONNECTIONS)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -105,8 +106,7 @@ class _Server(uvicorn.Server):
         """Answer every request that has reached this machine, each with `Connection: close`, and close idle connections.
 
         uvicorn closes immediately: clients whose connection was not yet accepted, or whose next request was not yet read,
-        would be
-        reset.
+        would be reset.
         """
         queued = [connection for listener in sockets or [] for connection in _accept_all(listener)]
         for server in self.servers:
@@ -115,7 +115,7 @@ class _Server(uvicorn.Server):
         for connection in queued:
             protocol = Connection(config=config, server_state=self._state, app_state={}, _loop=loop)
             await loop.connect_accepted_socket(lambda protocol=protocol: protocol, connection)
-        deadline = loop.time() + _SHUTDOWN_GRACE
+        deadline = loop.time() + _SHUTDOWN_GRACE_SECONDS
         while self.server_state.connections and loop.time() < deadline:
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
@@ -135,9 +135,9 @@ async def _serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=_ACCEPTED_PER_TURN,
-            h11_max_incomplete_event_size=2 * MOST_HEADER_BYTES,
-            timeout_graceful_shutdown=STOP_SECONDS,
+            backlog=_MAX_ACCEPTED_PER_TURN,
+            h11_max_incomplete_event_size=2 * MAX_HEADER_BYTES,
+            timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
         ),
         app,
     )
@@ -169,21 +169,21 @@ def _on_signal(name: str, act: Callable[[], object]) -> None:
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
 
 
-async def _watch(app: App, asked: asyncio.Event) -> None:
+async def _watch(app: App, reload_requested: asyncio.Event) -> None:
     """Reload files that have changed, or all of them on request."""
-    loop, models = asyncio.get_running_loop(), app.serving.models
+    loop, models = asyncio.get_running_loop(), app.state.models
     while True:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asked.wait(), WATCHED)
-        names = models.names if asked.is_set() else models.changed_models()
-        asked.clear()
+            await asyncio.wait_for(reload_requested.wait(), RELOAD_CHECK_SECONDS)
+        names = models.names if reload_requested.is_set() else models.changed_models()
+        reload_requested.clear()
         for name in names:
-            outcome = await loop.run_in_executor(app.threads, _reloaded, models, name)
-            app.serving.metrics.reloads[name, outcome] += 1
+            outcome = await loop.run_in_executor(app.threads, _reload, models, name)
+            app.state.metrics.reloads[name, outcome] += 1
             app.log.write("reload", model=name, version=models[name].version, outcome=outcome)
 
 
-def _reloaded(models: Models, name: str) -> str:
+def _reload(models: Models, name: str) -> str:
     try:
         return "changed" if models.reload(name) else "same"
     except Exception:  # a file that is gone, damaged or half written: the old model stays

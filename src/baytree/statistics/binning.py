@@ -12,7 +12,7 @@ import numpy as np
 
 from baytree import _core
 
-QUANTILE_BINS = 10
+QUANTILE_BINS = 10  # default number of bins of similar weight (deciles)
 
 
 def best_cut(values: np.ndarray, label: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:

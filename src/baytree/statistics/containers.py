@@ -29,7 +29,7 @@ class RowArrays(msgspec.Struct, frozen=True, dict=True):
     def arrays(self) -> tuple[np.ndarray, ...]:
         """Concatenated arrays of all parts, in row order."""
         ordered = [arrays for _, arrays in sorted(self.parts, key=lambda part: part[0])]
-        return tuple(np.concatenate(pieces) for pieces in zip(*ordered, strict=True))
+        return tuple(np.concatenate(columns) for columns in zip(*ordered, strict=True))
 
 
 def every_nth(step: int, first: int, n_rows: int) -> slice:

@@ -27,9 +27,9 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="count
         return cls(ExactSum.normalized(limbs.reshape(n_levels + 1, n_classes, -1), low))
 
     @classmethod
-    def of_rows(cls, counts: np.ndarray, each: int = 1) -> Self:
-        """Counts from int64 [n_levels + 1, n_classes], each row with the integer weight `each`."""
-        return cls(ExactSum.of(counts * each if each > 1 else counts))
+    def of_rows(cls, counts: np.ndarray, row_weight: int = 1) -> Self:
+        """Counts from int64 [n_levels + 1, n_classes], each row with the integer weight `row_weight`."""
+        return cls(ExactSum.of(counts * row_weight if row_weight > 1 else counts))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.cells + other.cells)

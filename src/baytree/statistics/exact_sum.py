@@ -16,13 +16,13 @@ import numpy as np
 from baytree import _core
 from baytree.parallel.threads import free
 
-BITS = 32  # per limb
+LIMB_BITS = 32  # bits of a limb: its 64-bit integer holds the sum of 2^31 limbs before a carry
 
-_MASK = (1 << BITS) - 1
+_MASK = (1 << LIMB_BITS) - 1
 
-_MANY = 1 << 15  # limbs; fewer are not worth several threads
+_MIN_PARALLEL_LIMBS = 1 << 15  # carrying fewer limbs takes little longer than starting threads
 
-_UNIT = 101  # index of the limb with weight 1: limb k has weight 2^(32 (k - 101)), as in src/core/numeric/exact_sum.hpp
+_UNIT_LIMB = 101  # index of the limb with weight 1: limb k has weight 2^(32 (k - 101)), as in src/core/numeric/exact_sum.hpp
 
 
 class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,7 +36,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     limbs: np.ndarray  # int64 [..., width]
-    low: int = _UNIT
+    low: int = _UNIT_LIMB
 
     def __post_init__(self) -> None:
         if self.limbs.dtype != np.int64 or self.limbs.ndim < 1 or self.limbs.shape[-1] < 1:
@@ -50,16 +50,16 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         values = np.asarray(values)
         if values.dtype.kind in "iu":
             if values.size and _is_digit(values):
-                return cls.normalized(values.astype(np.int64, copy=False)[..., None], _UNIT)
-            return cls.normalized(np.stack([values & _MASK, values >> BITS], axis=-1).astype(np.int64), _UNIT)
+                return cls.normalized(values.astype(np.int64, copy=False)[..., None], _UNIT_LIMB)
+            return cls.normalized(np.stack([values & _MASK, values >> LIMB_BITS], axis=-1).astype(np.int64), _UNIT_LIMB)
         fraction, exponent = np.frexp(values)
         integer = np.ldexp(fraction, 53).astype(np.int64)
-        position = exponent.astype(np.int64) - 53 + BITS * _UNIT  # of the lowest bit, counted from limb 0
+        position = exponent.astype(np.int64) - 53 + LIMB_BITS * _UNIT_LIMB  # of the lowest bit, counted from limb 0
         limbs = np.zeros((*values.shape, 256), np.int64)
         # two halves of 26 and 27 bits, so that a shift within a limb stays inside 64 bits
         for half, bit in ((integer & ((1 << 26) - 1), position), (integer >> 26, position + 26)):
-            limb = (bit // BITS)[..., None]
-            shifted = (half << (bit % BITS))[..., None]
+            limb = (bit // LIMB_BITS)[..., None]
+            shifted = (half << (bit % LIMB_BITS))[..., None]
             np.put_along_axis(limbs, limb, np.take_along_axis(limbs, limb, -1) + shifted, -1)
         return cls.normalized(limbs, 0)
 
@@ -73,7 +73,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Canonical form of limbs of any size below 2^62."""
         if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # shortcut for counts: there is nothing to carry
             return cls(limbs, low)
-        n_threads = free() if limbs.size >= _MANY else 1
+        n_threads = free() if limbs.size >= _MIN_PARALLEL_LIMBS else 1
         cells, low = _core.carried(np.ascontiguousarray(limbs).reshape(-1, limbs.shape[-1]), low, n_threads)
         return cls(cells.reshape(*limbs.shape[:-1], cells.shape[1]), low)
 
@@ -112,7 +112,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         top = flat[:, -1].tolist()
         size = 4 * body.shape[1]
         raw = np.ascontiguousarray(body).tobytes()
-        shift = BITS * body.shape[1]
+        shift = LIMB_BITS * body.shape[1]
         return [int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)]
 
     def check(self, shape: tuple[int, ...]) -> None:
@@ -120,13 +120,13 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.shape != shape:
             raise ValueError(f"exact sums have shape {self.shape} instead of {shape}")
         digits, top = self.limbs[..., :-1], self.limbs[..., -1]
-        if (digits < 0).any() or (digits > _MASK).any() or (np.abs(top) > 1 << (BITS - 1)).any():
+        if (digits < 0).any() or (digits > _MASK).any() or (np.abs(top) > 1 << (LIMB_BITS - 1)).any():
             raise ValueError("the limbs of an exact sum are out of range")
 
     @property
     def exponent(self) -> int:
         """Power of two that is the unit of `integers`."""
-        return BITS * (self.low - _UNIT)
+        return LIMB_BITS * (self.low - _UNIT_LIMB)
 
     def rounded(self, exponent: int = 0) -> np.ndarray:
         """Numbers times 2^−exponent as doubles: exact below 2^53, otherwise correct up to the last bit."""
@@ -139,13 +139,13 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return np.array(values).reshape(self.shape)
         value = np.zeros(self.shape)
         for k in reversed(range(width)):  # from the top, where the sign cancels without rounding
-            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), BITS * (k - width))
+            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), LIMB_BITS * (k - width))
         return np.ldexp(value, self.magnitude - exponent)
 
     @property
     def magnitude(self) -> int:
         """Exponent of a power of two that exceeds all numbers in magnitude."""
-        return BITS * (self.low + self.limbs.shape[-1] - _UNIT)
+        return LIMB_BITS * (self.low + self.limbs.shape[-1] - _UNIT_LIMB)
 
     def summed(self) -> Self:
         """Sum over the first axis, which is kept with length 1."""
@@ -190,13 +190,13 @@ def is_of_rows(statistic: object) -> bool:
     return True
 
 
-def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> ExactSum:
+def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_targets: int) -> ExactSum:
     """Sum of the numbers of all parts by target index along the first axis: exact [n_places, ...]."""
     low = min(part.low for part, _ in parts)
     high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
-    limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
+    limbs = np.zeros((n_targets, *parts[0][0].shape[1:], high - low), np.int64)
     width = int(np.prod(limbs.shape[1:]))  # explicit, since it cannot be inferred for zero places
-    totals = limbs.reshape(n_places, width)
+    totals = limbs.reshape(n_targets, width)
     for part, index in parts:
         _core.add_at_places(totals, index, _window(part, low, high).reshape(len(index), width))
     return ExactSum.normalized(limbs, low)
@@ -221,7 +221,7 @@ def quotient(numerator: int, denominator: int, exponent: int) -> float:
 
 
 def _is_digit(values: np.ndarray) -> bool:
-    return bool(values.min() >= -(1 << (BITS - 1)) and values.max() < 1 << (BITS - 1))
+    return bool(values.min() >= -(1 << (LIMB_BITS - 1)) and values.max() < 1 << (LIMB_BITS - 1))
 
 
 def _aligned(left: ExactSum, right: ExactSum) -> tuple[np.ndarray, np.ndarray, int]:
@@ -240,12 +240,12 @@ def _window(part: ExactSum, low: int, high: int) -> np.ndarray:
 def _trimmed(limbs: np.ndarray, low: int) -> tuple[np.ndarray, int]:
     """Minimal window: removes zero limbs below and sign extensions above."""
     if not limbs.any():
-        return np.zeros((*limbs.shape[:-1], 1), np.int64), _UNIT
+        return np.zeros((*limbs.shape[:-1], 1), np.int64), _UNIT_LIMB
     while limbs.shape[-1] > 1:
         below = limbs[..., -2]
-        is_negative = below >> (BITS - 1)
+        is_negative = below >> (LIMB_BITS - 1)
         if not np.array_equal(limbs[..., -1], -is_negative):
             break
-        limbs = np.concatenate([limbs[..., :-2], (below - (is_negative << BITS))[..., None]], axis=-1)
+        limbs = np.concatenate([limbs[..., :-2], (below - (is_negative << LIMB_BITS))[..., None]], axis=-1)
     first = int(np.argmax(limbs.reshape(-1, limbs.shape[-1]).any(axis=0)))
     return np.ascontiguousarray(limbs[..., first:]), low + first

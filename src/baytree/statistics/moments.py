@@ -11,9 +11,9 @@ import numpy as np
 
 from baytree import _core
 from baytree.parallel.threads import free
-from baytree.statistics.exact_sum import BITS, ExactSum, joined, quotient
+from baytree.statistics.exact_sum import LIMB_BITS, ExactSum, joined, quotient
 
-_MIN_PARALLEL_SIZE = 1 << 12  # columns or cells; fewer are not worth several threads
+_MIN_PARALLEL_CELLS = 1 << 12  # columns, or cells of class and column; fewer take little longer than starting threads
 
 
 class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="moments", dict=True):
@@ -115,7 +115,7 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         total_zeros, square_zeros, unit = self._units()
         unit -= 2 * self.weight.exponent
         weight, total, square = (_layers(field, n_layers) for field in (self.weight, self.total, self.square))
-        zeros = total_zeros // BITS, square_zeros // BITS
+        zeros = total_zeros // LIMB_BITS, square_zeros // LIMB_BITS
         values = _core.exact_deviations(weight, total, square, *zeros, unit, _threads(weight.size))
         for cell in np.flatnonzero(np.isnan(values)):
             part = alone(int(cell))
@@ -158,7 +158,7 @@ def _layers(field: ExactSum, n_layers: int) -> np.ndarray:
 
 
 def _threads(n_cells: int) -> int:
-    return free() if n_cells >= _MIN_PARALLEL_SIZE else 1
+    return free() if n_cells >= _MIN_PARALLEL_CELLS else 1
 
 
 def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> ExactSum:

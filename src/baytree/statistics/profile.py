@@ -1,11 +1,11 @@
 """Profile of a table: a small additive summary of each column's distribution in each class.
 
 A model stores the profile of its training rows; interviews, pages and drift detection read it, predictions do not. Tables of
-more than `MOST_CELLS` cells are sampled: one row of each run of 2^k rows, which represents them all. The sample depends on
-row numbers only, so it is the same for all partitionings and engines.
+more than `MAX_COMPLETE_CELLS` cells are sampled: one row of each run of 2^k rows, which represents them all. The sample
+depends on row numbers only, so it is the same for all partitionings and engines.
 
 Numeric columns are summarized by a `Histogram`. Its buckets are 2^e wide and start at multiples of their width, where e
-is the smallest exponent with at most `MOST_BUCKETS` non-empty buckets. So a single outlier costs one bucket, and few
+is the smallest exponent with at most `MAX_BUCKETS` non-empty buckets. So a single outlier costs one bucket, and few
 distinct values stay exact. Buckets of one exponent nest in those of the next, so histograms of parts add up to that of
 the whole, bit for bit, in any order.
 """
@@ -25,11 +25,11 @@ from baytree.parallel.threads import free
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import regrouped
 
-MOST_BUCKETS = 256
+MAX_BUCKETS = 256  # non-empty buckets of a histogram: fine enough for deciles and plots, about 4 kB per column and class
 
-_MIN_PARALLEL_SIZE = 1 << 15  # values; fewer are not worth several threads
+_MIN_PARALLEL_VALUES = 1 << 15  # counting fewer values takes little longer than starting threads
 
-EXACT = -1075  # exponent of buckets that hold a single double each, as in src/core/numeric/histogram.hpp
+EXACT_EXPONENT = -1075  # exponent of buckets that hold a single double each, as in src/core/numeric/histogram.hpp
 
 
 class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sketch"):
@@ -45,25 +45,25 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sk
     @classmethod
     def of(cls, values: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
         """Histogram of numbers, NaN where missing; a weight of None is 1 for every row."""
-        exponent, edges, code = _core.bucketed(values, MOST_BUCKETS)
+        exponent, edges, code = _core.bucketed(values, MAX_BUCKETS)
         return cls(np.array([exponent]), edges, Counts.of(code, label, weight, len(edges), n_classes))
 
     @classmethod
-    def of_columns(cls, values: np.ndarray, label: np.ndarray, n_classes: int, each: int = 1) -> tuple[Self, ...]:
-        """Histograms of the columns of a matrix whose rows all have the same integer weight `each`."""
-        threads = free() if values.size >= _MIN_PARALLEL_SIZE else 1
-        histograms = _core.bucket_columns(values, np.ascontiguousarray(label), n_classes, MOST_BUCKETS, threads)
-        return tuple([cls(np.array([exponent]), edges, Counts.of_rows(n, each)) for exponent, edges, n in histograms])
+    def of_columns(cls, values: np.ndarray, label: np.ndarray, n_classes: int, row_weight: int = 1) -> tuple[Self, ...]:
+        """Histograms of the columns of a matrix whose rows all have the same integer weight `row_weight`."""
+        threads = free() if values.size >= _MIN_PARALLEL_VALUES else 1
+        histograms = _core.bucket_columns(values, np.ascontiguousarray(label), n_classes, MAX_BUCKETS, threads)
+        return tuple([cls(np.array([exponent]), edges, Counts.of_rows(n, row_weight)) for exponent, edges, n in histograms])
 
     def __add__(self, other: Self) -> Self:
         exponent = max(int(self.exponent[0]), int(other.exponent[0]))
-        exponent, edges, own_bucket, other_bucket = _core.united_buckets(self.edges, other.edges, exponent, MOST_BUCKETS)
+        exponent, edges, own_bucket, other_bucket = _core.united_buckets(self.edges, other.edges, exponent, MAX_BUCKETS)
         parts = ((self.counts.cells, _target_rows(own_bucket)), (other.counts.cells, _target_rows(other_bucket)))
         return type(self)(np.array([exponent]), edges, Counts(regrouped(parts, len(edges) + 1)))
 
     def __sub__(self, other: Self) -> Self:
         """Remove rows of this histogram, keeping the bucket width; ValueError if they cannot be part of it."""
-        exponent, edges, _, other_bucket = _core.united_buckets(self.edges, other.edges, int(self.exponent[0]), MOST_BUCKETS)
+        exponent, edges, _, other_bucket = _core.united_buckets(self.edges, other.edges, int(self.exponent[0]), MAX_BUCKETS)
         if len(edges) > len(self.edges) or exponent > self.exponent[0]:
             raise ValueError("cannot subtract values that are not in the histogram")
         remaining = self.counts - Counts(regrouped([(other.counts.cells, _target_rows(other_bucket))], len(edges) + 1))
@@ -81,31 +81,33 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sk
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the edges ascend and there is a cell for each bucket and class."""
-        if self.exponent.shape != (1,) or not EXACT <= self.exponent[0] <= 1024:
+        if self.exponent.shape != (1,) or not EXACT_EXPONENT <= self.exponent[0] <= 1024:
             raise ValueError("the bucket width of a histogram is invalid")
-        if self.edges.ndim != 1 or len(self.edges) > MOST_BUCKETS or not np.all(self.edges[:-1] < self.edges[1:]):
+        if self.edges.ndim != 1 or len(self.edges) > MAX_BUCKETS or not np.all(self.edges[:-1] < self.edges[1:]):
             raise ValueError("the buckets of a histogram must be ascending and not too many")
         self.counts.check(len(self.edges), n_classes)
 
     def points(self) -> np.ndarray:
         """A value within each bucket, its midpoint unless it holds a single double: [n_buckets]."""
-        if self.exponent[0] == EXACT:
+        if self.exponent[0] == EXACT_EXPONENT:
             return self.edges
         return self.edges + np.where(np.isfinite(self.edges), np.ldexp(0.5, self.exponent[0]), 0.0)
 
 
-def _target_rows(place: np.ndarray) -> np.ndarray:
+def _target_rows(bucket: np.ndarray) -> np.ndarray:
     """Target rows of the cells of buckets, preceded by the row of missing values."""
-    return np.concatenate([[0], place + 1])
+    return np.concatenate([[0], bucket + 1])
 
 
 S = TypeVar("S", bound=Histogram | Counts)
 
-MOST_CELLS = 1 << 20  # rows times columns; larger tables are sampled
+# Rows times columns of tables of which all rows are used. A profile of all rows costs about as much as fitting Gaussian
+# naive Bayes (15 ns per value), so larger tables are sampled.
+MAX_COMPLETE_CELLS = 1 << 20
 
-SOME_CELLS = 1 << 16  # maximum cells of the sample
+MAX_SAMPLED_CELLS = 1 << 16  # rows times columns of the sample, which is profiled in about a millisecond
 
-MOST_COLUMNS = 1 << 10  # tables of more columns get no profile, which would be larger than most models
+MAX_PROFILED_COLUMNS = 1 << 10  # tables with more columns get no profile: it would be larger than most models
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="profile"):
@@ -126,32 +128,34 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
         return cls._of(table, 1)
 
     @classmethod
-    def _of(cls, table: Table, each: int) -> Self:
-        """Profile of rows that each count `each` times."""
+    def _of(cls, table: Table, row_weight: int) -> Self:
+        """Profile of rows that each count `row_weight` times."""
         is_number = table.schema.target.classes is None
         label = np.zeros(len(table), np.int32) if is_number else table.label
         weight, n_classes = None if table.is_unweighted else table.weight, max(table.n_classes, 1)
         if isinstance(table.values, DenseColumns) and weight is None:
-            columns = Histogram.of_columns(table.values.matrix, label, n_classes, each)
+            columns = Histogram.of_columns(table.values.matrix, label, n_classes, row_weight)
         else:
             pairs = zip(table.schema.columns, table.values, strict=True)
-            columns = tuple(_repeated(observed(column, values, label, weight, n_classes), each) for column, values in pairs)
-        target = _repeated(Histogram.of(table.label, label, weight, 1), each) if is_number else None
+            columns = tuple(
+                _scale(observed(column, values, label, weight, n_classes), row_weight) for column, values in pairs
+            )
+        target = _scale(Histogram.of(table.label, label, weight, 1), row_weight) if is_number else None
         return cls(np.array([len(table)]), columns, target)
 
     @classmethod
-    def from_sample(cls, some: Table, distance: int, n_rows: int) -> Self:
-        """Profile of `n_rows` rows from a sample, each row of which represents `distance` rows."""
-        profile = cls._of(some, distance)
+    def from_sample(cls, sample: Table, step: int, n_rows: int) -> Self:
+        """Profile of `n_rows` rows from a sample, each row of which represents `step` rows."""
+        profile = cls._of(sample, step)
         return cls(np.array([n_rows]), profile.columns, profile.target, profile.rows)
 
     @property
-    def is_of_all(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all rows were used."""
         return self.looked_at is None
 
     @property
-    def n_looked_at(self) -> int:
+    def n_sampled(self) -> int:
         """Number of rows behind the proportions; use it as the sample size of tests."""
         return int((self.rows if self.looked_at is None else self.looked_at)[0])
 
@@ -163,8 +167,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
     def __add__(self, other: Self) -> Self:
         columns = tuple(mine + theirs for mine, theirs in zip(self.columns, other.columns, strict=True))  # type: ignore
         target = None if self.target is None or other.target is None else self.target + other.target
-        is_of_all = self.is_of_all and other.is_of_all
-        looked_at = None if is_of_all else np.array([self.n_looked_at + other.n_looked_at])
+        is_of_all = self.is_complete and other.is_complete
+        looked_at = None if is_of_all else np.array([self.n_sampled + other.n_sampled])
         return type(self)(self.rows + other.rows, columns, target, looked_at)
 
     def __sub__(self, other: Self) -> Self:
@@ -179,7 +183,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
             return self
         classes = np.zeros(1, np.int64) if new.target.classes is None else level_map(old.classes, new.classes)
         pairs = zip(self.columns, old.columns, strict=True)
-        columns = tuple(_recoded(statistic, column, new[column.name], classes) for statistic, column in pairs)
+        columns = tuple(_recode(statistic, column, new[column.name], classes) for statistic, column in pairs)
         return msgspec.structs.replace(self, columns=columns)
 
     def check(self, schema: Schema) -> None:
@@ -198,21 +202,21 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
 
 
 def sampling_step(schema: Schema, n_rows: int) -> int:
-    """Sampling step: 1, or the smallest power of two that leaves at most `SOME_CELLS` cells."""
+    """Sampling step: 1, or the smallest power of two that leaves at most `MAX_SAMPLED_CELLS` cells."""
     cells = n_rows * max(len(schema), 1)
-    return 1 if cells <= MOST_CELLS else 1 << ((cells - 1) // SOME_CELLS).bit_length()
+    return 1 if cells <= MAX_COMPLETE_CELLS else 1 << ((cells - 1) // MAX_SAMPLED_CELLS).bit_length()
 
 
-def sample_rows(distance: int, part: Table) -> Table:
-    """Pseudo-random row of each run of `distance` rows of the whole table, so that periodic patterns are not aliased."""
-    return part.take(_sampled_positions(distance, part.first, len(part)))
+def sample_rows(step: int, part: Table) -> Table:
+    """Pseudo-random row of each run of `step` rows of the whole table, so that periodic patterns are not aliased."""
+    return part.take(_sampled_positions(step, part.first, len(part)))
 
 
-def _sampled_positions(distance: int, first: int, n_rows: int) -> np.ndarray:
-    run = np.arange(first // distance, -(-(first + n_rows) // distance), dtype=np.uint64)
+def _sampled_positions(step: int, first: int, n_rows: int) -> np.ndarray:
+    run = np.arange(first // step, -(-(first + n_rows) // step), dtype=np.uint64)
     mixed = (run + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    position = (run * np.uint64(distance) + (mixed >> np.uint64(32)) % np.uint64(distance)).astype(np.int64) - first
+    position = (run * np.uint64(step) + (mixed >> np.uint64(32)) % np.uint64(step)).astype(np.int64) - first
     return position[(position >= 0) & (position < n_rows)]
 
 
@@ -227,21 +231,21 @@ def observed(
     return Counts.of(values, label, weight, len(column.levels), n_classes)
 
 
-def _repeated(seen: S, each: int) -> S:
-    return seen if each == 1 else seen.scale(each)  # type: ignore[return-value]
+def _scale(statistic: S, row_weight: int) -> S:
+    return statistic if row_weight == 1 else statistic.scale(row_weight)  # type: ignore[return-value]
 
 
-def _recoded(seen: Histogram | Counts, old: Column, new: Column, classes: np.ndarray) -> Histogram | Counts:
-    if isinstance(seen, Histogram):
-        return seen.recoded(classes)
+def _recode(statistic: Histogram | Counts, old: Column, new: Column, classes: np.ndarray) -> Histogram | Counts:
+    if isinstance(statistic, Histogram):
+        return statistic.recoded(classes)
     levels = np.zeros(1, np.int64) if old.kind is Kind.TEXT else level_map(old.levels, new.levels)
-    return seen.recoded([levels], classes)
+    return statistic.recoded([levels], classes)
 
 
-def _check(column: Column, seen: Histogram | Counts, n_classes: int) -> None:
-    if isinstance(seen, Histogram) != (column.kind is Kind.NUMERIC):
+def _check(column: Column, statistic: Histogram | Counts, n_classes: int) -> None:
+    if isinstance(statistic, Histogram) != (column.kind is Kind.NUMERIC):
         raise ValueError(f"the profile of column {column.name!r} does not match its kind")
-    if isinstance(seen, Histogram):
-        seen.check(n_classes)
+    if isinstance(statistic, Histogram):
+        statistic.check(n_classes)
     else:
-        seen.check(1 if column.kind is Kind.TEXT else len(column.levels), n_classes)
+        statistic.check(1 if column.kind is Kind.TEXT else len(column.levels), n_classes)

@@ -15,7 +15,7 @@ from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import ExactSum, joined
 from baytree.statistics.moments import Moments
 
-_COLUMN_CHUNK = 64  # columns processed at a time, to avoid a copy of the table
+_COLUMNS_PER_CHUNK = 64  # columns that are copied at a time: a copy of the whole table would double its memory
 
 
 class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="totals"):
@@ -124,8 +124,8 @@ def _count_matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray
 
 def _indicator_matrices(table: Table, columns: Sequence[int], threshold: float) -> Iterator[np.ndarray]:
     for matrix in matrices(table, columns):
-        for first in range(0, matrix.shape[1], _COLUMN_CHUNK):
-            chunk = matrix[:, first : first + _COLUMN_CHUNK]
+        for first in range(0, matrix.shape[1], _COLUMNS_PER_CHUNK):
+            chunk = matrix[:, first : first + _COLUMNS_PER_CHUNK]
             if np.isinf(chunk).any():
                 raise ValueError("a value is infinite")
             yield np.where(np.isnan(chunk), np.nan, chunk > threshold)

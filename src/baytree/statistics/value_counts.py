@@ -1,7 +1,7 @@
 """Weight of each distinct value, with a bound on the number of values.
 
-`ValueCounts` gives up beyond `MOST_VALUES` values. `WeightedValues`, exact and by group, then truncates values to their
-leading bits instead, in the same way for all partitionings.
+`ValueCounts` gives up beyond `MAX_DISTINCT_VALUES` values. `WeightedValues`, exact and by group, then truncates values to
+their leading bits instead, in the same way for all partitionings.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import ExactSum, joined, regrouped
 
-MOST_VALUES = 1 << 16  # distinct values per column
+# Distinct values of a column that are counted: the counts take at most a megabyte per partition, and 16-bit codes suffice.
+MAX_DISTINCT_VALUES = 1 << 16
 
-_PROBE_ROWS = 1 << 13  # rows; if these are all different, the column is taken to have too many values
+_PROBE_ROWS = 1 << 13  # leading rows of a long column; if their values all differ, it is taken to have too many to count
 
 
 class ValueCounts(msgspec.Struct, frozen=True):
@@ -29,7 +30,7 @@ class ValueCounts(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, values: np.ndarray, weight: np.ndarray) -> ValueCounts:
         """Value counts of a numeric column, NaN where missing."""
-        if len(values) > MOST_VALUES and len(np.unique(values[:_PROBE_ROWS])) == _PROBE_ROWS:
+        if len(values) > MAX_DISTINCT_VALUES and len(np.unique(values[:_PROBE_ROWS])) == _PROBE_ROWS:
             return _TOO_MANY  # almost surely; counting them would take longer than the benefit
         known = ~np.isnan(values)
         if not known.all():
@@ -51,7 +52,7 @@ class ValueCounts(msgspec.Struct, frozen=True):
         return ValueCounts(value, weight)
 
     def _bounded(self) -> ValueCounts:
-        return self if len(self.value) <= MOST_VALUES else _TOO_MANY
+        return self if len(self.value) <= MAX_DISTINCT_VALUES else _TOO_MANY
 
 
 def _unique_inverse(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +99,7 @@ class WeightedValues(msgspec.Struct, frozen=True):
         return _leading_bits(values, 12)
 
     def _bounded(self) -> Self:
-        return self if self.is_coarse or len(self.value) <= MOST_VALUES else self._in_first_digits()
+        return self if self.is_coarse or len(self.value) <= MAX_DISTINCT_VALUES else self._in_first_digits()
 
     def _in_first_digits(self) -> Self:
         return self if self.is_coarse else self._united(self.first_digits(self.value), self.cells, True)

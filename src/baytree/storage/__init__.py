@@ -183,10 +183,10 @@ class _Checked(Protocol):
     def check(self, schema: Schema) -> None: ...
 
 
-def _check_records(held: Document, model: _Checked | None, seen: _Checked | None) -> None:
+def _check_records(document: Document, model: _Checked | None, seen: _Checked | None) -> None:
     """Check all indices and shapes of the records against the schema, so that none can fail later."""
     if model is None:
         raise ValueError("the file contains no model")
-    for part in (model, seen, held.profile):
+    for part in (model, seen, document.profile):
         if part is not None:
-            part.check(held.schema)
+            part.check(document.schema)

@@ -17,7 +17,7 @@ from baytree.statistics.profile import Profile
 from baytree.storage.files import ModelFileError, naming_file
 from baytree.storage.records import check_strings, decode, encode
 
-FORMAT = 2
+FORMAT = 2  # version of the file format that is written; older versions are read
 
 _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "document": ')
 

@@ -22,15 +22,15 @@ T = TypeVar("T")
 
 _DTYPES = ("<f8", "<i8", "<i4", "<i2", "|i1", "|u1", "|b1")
 
-_MAX_LISTED = 32  # entries: arrays up to this size are written as numbers, so that a person can read them
+_MAX_LISTED_ENTRIES = 32  # arrays up to this size are written as numbers, so that a person can read them; others as base64
 
-_MAX_DIMENSIONS = 4
+_MAX_DIMENSIONS = 4  # of a stored array
 
 # numpy stores every string of an array with the width of the longest, 4 bytes per character: one long name among many
 # short ones, or a long class name in many predictions, would take gigabytes.
-_MAX_WIDTH = 10_000
+_MAX_STRING_CHARACTERS = 10_000
 
-_MAX_CHARACTERS = 1 << 24
+_MAX_ARRAY_CHARACTERS = 1 << 24  # of all strings of an array, at the width of the longest: 64 MB
 
 
 def encode(value: object) -> msgspec.Raw:
@@ -48,7 +48,7 @@ def decode(raw: msgspec.Raw, kind: type[T]) -> T:
 
 def check_strings(count: int, width: int) -> None:
     """Raise ValueError if an array of `count` strings of up to `width` characters would be too large."""
-    if width > _MAX_WIDTH or count * width > _MAX_CHARACTERS:
+    if width > _MAX_STRING_CHARACTERS or count * width > _MAX_ARRAY_CHARACTERS:
         raise ValueError(f"an array of {count:,} strings of up to {width:,} characters is too large; use shorter names")
 
 
@@ -61,7 +61,7 @@ def _array_to(value: object) -> object:
     if array.dtype.str not in _DTYPES:
         raise TypeError(f"an array of dtype {value.dtype} cannot be saved")
     head = {"dtype": array.dtype.str, "shape": list(value.shape)}
-    if array.size <= _MAX_LISTED and (array.dtype.kind != "f" or np.isfinite(array).all()):
+    if array.size <= _MAX_LISTED_ENTRIES and (array.dtype.kind != "f" or np.isfinite(array).all()):
         return {**head, "values": array.ravel().tolist()}
     return {**head, "base64": base64.b64encode(array.tobytes()).decode()}
 

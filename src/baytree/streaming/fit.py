@@ -34,35 +34,35 @@ Progress = Callable[[int], Any]
 
 
 def learn(
-    offers: Mapping[str, Estimator], source: files.TableSource, lesson: FitRequest, progress: Progress | None = None
+    offers: Mapping[str, Estimator], source: files.TableSource, request: FitRequest, progress: Progress | None = None
 ) -> Estimator:
     """Fit an estimator to a source: in batches if it is mergeable, else with the whole table in memory.
 
     `offers` are estimators by task, "classification" or "regression"; if there are two, the target column decides.
     """
-    learnt = files.attempt(source, lambda source: _fit(offers, source, lesson, progress))
+    learnt = files.attempt(source, lambda source: _fit(offers, source, request, progress))
     return with_notes(learnt, source.notes)
 
 
 def _fit(
-    offers: Mapping[str, Estimator], source: files.TableSource, lesson: FitRequest, progress: Progress | None
+    offers: Mapping[str, Estimator], source: files.TableSource, request: FitRequest, progress: Progress | None
 ) -> Estimator:
     from baytree.estimators.incremental import AdditiveEstimator
     from baytree.estimators.learner_access import adds_up
 
     only = next(iter(offers.values())) if len(offers) == 1 else None
     if not isinstance(only, AdditiveEstimator):
-        return _fit_in_memory(offers, source, lesson, progress)
-    first = next((frame_rows for frame in source.batches() if len(frame_rows := counted_rows(frame, lesson, 0))), None)
+        return _fit_in_memory(offers, source, request, progress)
+    first = next((frame_rows for frame in source.batches() if len(frame_rows := counted_rows(frame, request, 0))), None)
     if first is not None:
-        _check_task(offers, first, lesson)
-    if first is not None and not adds_up(only, columns_and_weight(first, lesson)[0], lesson.target):
-        return _fit_in_memory(offers, source, lesson, progress)
-    return _fit_in_batches(only, source, lesson, progress)
+        _check_task(offers, first, request)
+    if first is not None and not adds_up(only, columns_and_weight(first, request)[0], request.target):
+        return _fit_in_memory(offers, source, request, progress)
+    return _fit_in_batches(only, source, request, progress)
 
 
 def _fit_in_batches(
-    estimator: AdditiveEstimator, source: files.TableSource, lesson: FitRequest, progress: Progress | None
+    estimator: AdditiveEstimator, source: files.TableSource, request: FitRequest, progress: Progress | None
 ) -> AdditiveEstimator:
     from baytree.estimators.learner_access import fit_in_batches
 
@@ -71,21 +71,21 @@ def _fit_in_batches(
     def batches() -> Iterator[tuple[pl.DataFrame, str, np.ndarray | None]]:
         nonlocal n_rows, n_kept, profile
         for frame in source.batches(progress):
-            kept = counted_rows(frame, lesson, n_rows)
+            kept = counted_rows(frame, request, n_rows)
             n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
             if len(kept):
-                columns, weight = columns_and_weight(kept, lesson)
-                part = _profile(estimator, columns, lesson.target)
+                columns, weight = columns_and_weight(kept, request)
+                part = _profile(estimator, columns, request.target)
                 profile = part if profile is None else profile + part
-                yield columns, lesson.target, weight
-        note_dropped_rows(source, lesson, n_rows, n_kept)
+                yield columns, request.target, weight
+        note_dropped_rows(source, request, n_rows, n_kept)
 
     with _warnings.capture() as messages:
         fitted = fit_in_batches(estimator, batches())
     refuse_one_class(fitted.schema_.target)
     # replaced by the notes of the profile of all rows
     _warnings.emit([each for each in messages if "; to change it, " not in each[0]])
-    return fitted if profile is None else _with_whole_profile(estimator, fitted, profile, source, lesson)
+    return fitted if profile is None else _with_whole_profile(estimator, fitted, profile, source, request)
 
 
 def _with_whole_profile(
@@ -93,13 +93,13 @@ def _with_whole_profile(
     learnt: AdditiveEstimator,
     census: TableProfile,
     source: files.TableSource,
-    lesson: FitRequest,
+    request: FitRequest,
 ) -> AdditiveEstimator:
     """Set the notes of the whole table; fit again if its profile suggests other kinds than the first batch."""
     whole = census.schema()
     if isinstance(estimator.schema, (dict, type(None))) and _kinds(whole) != _kinds(learnt.schema_):
         declared = {**(estimator.schema or {}), **_kinds(whole)}
-        refitted = _fit_in_batches(type(estimator)(**{**estimator.get_params(), "schema": declared}), source, lesson, None)
+        refitted = _fit_in_batches(type(estimator)(**{**estimator.get_params(), "schema": declared}), source, request, None)
         learnt = refitted.set_params(schema=estimator.schema)
     notes = (*whole.notes, *target_notes(learnt.schema_.target))
     learnt.schema_ = msgspec.structs.replace(learnt.schema_, notes=notes)
@@ -122,20 +122,20 @@ def _kinds(schema: Schema) -> dict[str, Any]:
 
 
 def _fit_in_memory(
-    offers: Mapping[str, Estimator], source: files.TableSource, lesson: FitRequest, progress: Progress | None
+    offers: Mapping[str, Estimator], source: files.TableSource, request: FitRequest, progress: Progress | None
 ) -> Estimator:
     import polars as pl
 
     from baytree.model_selection.problem import task_notes, task_of
 
     frame = pl.concat(source.batches(progress))
-    kept = counted_rows(frame, lesson, 0)
-    note_dropped_rows(source, lesson, len(frame), len(kept))
-    columns, weight = columns_and_weight(kept, lesson)
-    _check_task(offers, columns, lesson)
-    chosen = next(iter(offers)) if len(offers) == 1 else task_of(columns[lesson.target], lesson.target)
-    learnt = offers[chosen].fit(columns, lesson.target, sample_weight=weight)
-    return with_notes(learnt, task_notes(columns[lesson.target], lesson.target, lesson.task))
+    kept = counted_rows(frame, request, 0)
+    note_dropped_rows(source, request, len(frame), len(kept))
+    columns, weight = columns_and_weight(kept, request)
+    _check_task(offers, columns, request)
+    chosen = next(iter(offers)) if len(offers) == 1 else task_of(columns[request.target], request.target)
+    learnt = offers[chosen].fit(columns, request.target, sample_weight=weight)
+    return with_notes(learnt, task_notes(columns[request.target], request.target, request.task))
 
 
 def with_notes(estimator: Estimator, notes: Iterable[Note]) -> Estimator:
@@ -146,21 +146,21 @@ def with_notes(estimator: Estimator, notes: Iterable[Note]) -> Estimator:
     return estimator
 
 
-def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, lesson: FitRequest) -> None:
+def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, request: FitRequest) -> None:
     """Raise ValueError if a number would be used as classes, or a class as number, unless the task was given."""
     from baytree.model_selection.problem import task_of
 
-    found = task_of(frame[lesson.target], lesson.target)
-    if lesson.task is not None or found in offers:
+    found = task_of(frame[request.target], request.target)
+    if request.task is not None or found in offers:
         return
-    n = frame[lesson.target].n_unique()
+    n = frame[request.target].n_unique()
     if found == "regression":
         raise ValueError(
-            f"the target {lesson.target!r} has {n:,} distinct numbers, but this model is a classifier; "
+            f"the target {request.target!r} has {n:,} distinct numbers, but this model is a classifier; "
             "use a regression model, such as cart or linear, or give task='classification' to treat each number as a class"
         )
     raise ValueError(
-        f"the target {lesson.target!r} has classes, but this model is a regressor; use a classifier, such as cart or nb"
+        f"the target {request.target!r} has classes, but this model is a regressor; use a classifier, such as cart or nb"
     )
 
 
@@ -174,15 +174,15 @@ class FitRequest:
     task: str | None = None  # None if it was not given
 
 
-def counted_rows(frame: pl.DataFrame, lesson: FitRequest, n_before: int) -> pl.DataFrame:
+def counted_rows(frame: pl.DataFrame, request: FitRequest, n_before: int) -> pl.DataFrame:
     """Return the rows with a label and a weight above 0; raise ValueError for a negative weight."""
-    keep = _is_labelled(frame[lesson.target])
-    if lesson.weight:
-        weight = frame[lesson.weight].fill_null(-1.0)
+    keep = _is_labelled(frame[request.target])
+    if request.weight:
+        weight = frame[request.weight].fill_null(-1.0)
         wrong = (weight < 0).arg_max() or 0
         if weight[wrong] < 0:
-            where = f"column {lesson.weight!r}, row {n_before + wrong + 1:,}"
-            raise ValueError(f"{where}: weights must be numbers of at least 0, not {frame[lesson.weight][wrong]!r}")
+            where = f"column {request.weight!r}, row {n_before + wrong + 1:,}"
+            raise ValueError(f"{where}: weights must be numbers of at least 0, not {frame[request.weight][wrong]!r}")
         keep &= weight > 0
     return frame if keep.all() else frame.filter(keep)
 
@@ -196,16 +196,16 @@ def _is_labelled(labels: pl.Series) -> pl.Series:
     return labels.is_not_null() & ~labels.is_in(tokens).fill_null(False)
 
 
-def columns_and_weight(frame: pl.DataFrame, lesson: FitRequest) -> tuple[pl.DataFrame, np.ndarray | None]:
+def columns_and_weight(frame: pl.DataFrame, request: FitRequest) -> tuple[pl.DataFrame, np.ndarray | None]:
     """Return the columns including the target, and the weights."""
-    weight = frame[lesson.weight].to_numpy() if lesson.weight else None
-    return frame.drop([*lesson.drop, *([lesson.weight] if lesson.weight else [])]), weight
+    weight = frame[request.weight].to_numpy() if request.weight else None
+    return frame.drop([*request.drop, *([request.weight] if request.weight else [])]), weight
 
 
-def note_dropped_rows(source: files.TableSource, lesson: FitRequest, n_rows: int, n_kept: int) -> None:
+def note_dropped_rows(source: files.TableSource, request: FitRequest, n_rows: int, n_kept: int) -> None:
     if not n_rows:
         raise ValueError(f"{source.name}: there is a header but no row")
-    without = f"no value in the target column {lesson.target!r}" + (" or no weight" if lesson.weight else "")
+    without = f"no value in the target column {request.target!r}" + (" or no weight" if request.weight else "")
     if not n_kept:
         raise ValueError(f"{source.name}: every row has {without}")
     if n_kept < n_rows:

@@ -113,7 +113,7 @@ def _remaining_batches(
 
 _HEADER = b"baytree checkpoint 1 "
 
-_N_END_BYTES = 1 << 16  # bytes at the start and end of a file that its fingerprint covers
+_FINGERPRINT_BYTES = 1 << 16  # at the start and at the end of a file, which its fingerprint covers without reading all of it
 
 
 class FileFingerprint(msgspec.Struct, frozen=True):
@@ -128,9 +128,9 @@ class FileFingerprint(msgspec.Struct, frozen=True):
         """Compute the fingerprint of the file at this path."""
         size = path.stat().st_size
         with path.open("rb") as file:
-            start = file.read(_N_END_BYTES)
-            file.seek(max(0, size - _N_END_BYTES))
-            return cls(path.name, size, hashlib.sha256(start + file.read(_N_END_BYTES)).hexdigest())
+            start = file.read(_FINGERPRINT_BYTES)
+            file.seek(max(0, size - _FINGERPRINT_BYTES))
+            return cls(path.name, size, hashlib.sha256(start + file.read(_FINGERPRINT_BYTES)).hexdigest())
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -163,14 +163,14 @@ class Checkpoint(msgspec.Struct, frozen=True):
         """Load the estimator of the checkpoint."""
         return loads(self.model.encode(), str(path))
 
-    def refuse_another_stream(self, path: Path, given: AdditiveEstimator, lesson: tuple, paths: Sequence[Path]) -> None:
+    def refuse_another_stream(self, path: Path, given: AdditiveEstimator, request: tuple, paths: Sequence[Path]) -> None:
         """Raise ValueError if the model, the target or the files differ from those of the checkpoint."""
         stored = self.estimator(path)
         if type(stored) is not type(given) or repr(stored.get_params()) != repr(given.get_params()):
             raise ValueError(f"{path}: is a checkpoint of {stored!r}, not of {given!r}; remove it to start again")
-        if (self.target, self.weight) != lesson:
+        if (self.target, self.weight) != request:
             raise ValueError(
-                f"{path}: is a checkpoint of the target {self.target!r} with the weights {self.weight!r}, not of {lesson}"
+                f"{path}: is a checkpoint of the target {self.target!r} with the weights {self.weight!r}, not of {request}"
             )
         for k, seen in enumerate(self.seen):
             if k >= len(paths) or FileFingerprint.of(paths[k]) != seen:

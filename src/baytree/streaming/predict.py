@@ -32,37 +32,41 @@ def answers(
     source: files.TableSource,
     with_probabilities: bool,
     progress: Progress | None = None,
-    kept: Iterable[str] = (),
+    extra_columns: Iterable[str] = (),
     n_reasons: int = 0,
-    least: float | None = None,
+    min_probability: float | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield per batch the columns to write: those in `kept`, the prediction, and on request probabilities and reasons.
+    """Yield the columns of each batch: `extra_columns`, the prediction, and on request probabilities and reasons.
 
-    A class whose probability is below `least` is not predicted; a column gives the reason.
+    A class whose probability is below `min_probability` is not predicted; a column gives the reason.
     """
-    kept, n_batches = tuple(kept), 0
+    extra_columns, n_batches = tuple(extra_columns), 0
     for frame in source.batches(progress):
         if len(frame):
             n_batches += 1
-            yield {name: frame[name] for name in kept} | _predict_batch(model, frame, with_probabilities, n_reasons, least)
+            yield {name: frame[name] for name in extra_columns} | _predict_batch(
+                model, frame, with_probabilities, n_reasons, min_probability
+            )
     if not n_batches:  # no rows: yield the column names only
         yield {
             name: []
             for name in (
-                *(*kept, "prediction", *(() if least is None else (UNANSWERED,))),
+                *(*extra_columns, "prediction", *(() if min_probability is None else (UNANSWERED,))),
                 *(*_probability_names(model, with_probabilities), *_reason_names(n_reasons)),
             )
         }
 
 
 def _predict_batch(
-    model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int, least: float | None
+    model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int, min_probability: float | None
 ) -> dict[str, Any]:
     table = model.encoded(frame)
     prediction, choice = predict_with_codes(model.model, table)
     columns: dict[str, Any] = {"prediction": prediction[:, 0] if choice is None else _labels(model, choice)}
-    if choice is not None and least is not None:
-        columns |= _reject(columns["prediction"], low_confidence_reasons(prediction[range(len(choice)), choice], least))
+    if choice is not None and min_probability is not None:
+        columns |= _reject(
+            columns["prediction"], low_confidence_reasons(prediction[range(len(choice)), choice], min_probability)
+        )
     columns |= dict(zip(_probability_names(model, with_probabilities), prediction.T, strict=False))
     return columns | _reasons(model.model.explain(table), n_reasons) if n_reasons else columns
 
@@ -137,13 +141,13 @@ def flips_of(old: Predictor, new: Predictor, source: files.TableSource, progress
     return reduce(add, parts, Flips())
 
 
-def rows(source: files.TableSource, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
+def rows(source: files.TableSource, row_numbers: Iterable[int]) -> dict[int, pl.DataFrame]:
     """Return the rows with these 1-based numbers, each as a frame; stop reading after the last."""
-    found, first, remaining = {}, 1, set(wanted)
+    rows_by_number, first, remaining = {}, 1, set(row_numbers)
     for frame in source.batches():
         in_batch = {at for at in remaining if at < first + len(frame)}
-        found |= {at: frame.slice(at - first, 1) for at in in_batch}
+        rows_by_number |= {at: frame.slice(at - first, 1) for at in in_batch}
         remaining, first = remaining - in_batch, first + len(frame)
         if not remaining:
             break
-    return found
+    return rows_by_number

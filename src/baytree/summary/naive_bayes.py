@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-MOST_WORDS = 5  # words of a text column that are listed per class
+MAX_WORDS_PER_CLASS = 5  # words of a text column that are listed per class, the most telling ones
 
 
 class LevelShares(msgspec.Struct, frozen=True, tag="levels"):

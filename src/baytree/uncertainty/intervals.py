@@ -21,9 +21,9 @@ def no_interval(reason: str) -> ValueError:
     return ValueError(f"{reason}; prediction sets have guaranteed coverage with any model: see bt.conformal")
 
 
-def widen_to_include(intervals: np.ndarray, answers: np.ndarray) -> np.ndarray:
+def widen_to_include(intervals: np.ndarray, predictions: np.ndarray) -> np.ndarray:
     """Intervals widened to contain the prediction they belong to: [..., 2] for predictions [...]."""
-    low, high = np.minimum(intervals[..., 0], answers), np.maximum(intervals[..., 1], answers)
+    low, high = np.minimum(intervals[..., 0], predictions), np.maximum(intervals[..., 1], predictions)
     return np.stack([low, high], axis=-1)
 
 
@@ -97,27 +97,27 @@ def _sigmoid(score: np.ndarray) -> np.ndarray:
     return 0.5 * (1 + np.tanh(score / 2))  # does not overflow
 
 
-TIE = 1e-9  # relative tolerance: equal rows must not be distinguished by rounding
+TIE_TOLERANCE = 1e-9  # relative difference below which scores are equal, so that rounding does not distinguish equal rows
 
 
-def weight_up_to(seen: np.ndarray, weight: np.ndarray, new: np.ndarray) -> np.ndarray:
+def weight_up_to(observed: np.ndarray, weight: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Weight of the calibration rows [n] whose conformity is at most that of each new row [...], ties included."""
-    order = np.argsort(seen, kind="stable")
+    order = np.argsort(observed, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weight[order])])
-    return total[np.searchsorted(seen[order], new * (1 + TIE) + 1e-300, side="right")]
+    return total[np.searchsorted(observed[order], new * (1 + TIE_TOLERANCE) + 1e-300, side="right")]
 
 
-def least_conforming(seen: np.ndarray, weight: np.ndarray, alpha: float) -> float:
+def least_conforming(observed: np.ndarray, weight: np.ndarray, alpha: float) -> float:
     """Smallest conformity with which a label stays in the set: more than α of the calibration rows and the new one are no
     larger.
 
     >>> least_conforming(np.array([0.2, 0.5, 0.9]), np.ones(3), 0.3)  # the worst of four is below it
     0.2
     """
-    order = np.argsort(seen, kind="stable")
+    order = np.argsort(observed, kind="stable")
     rank = (np.concatenate([[0.0], np.cumsum(weight[order])]) + 1) / (weight.sum() + 1)
-    index = int(np.argmax(rank > alpha * (1 + TIE)))
-    return float(seen[order][index - 1]) if index else 0.0
+    index = int(np.argmax(rank > alpha * (1 + TIE_TOLERANCE)))
+    return float(observed[order][index - 1]) if index else 0.0
 
 
 def lower_bounds(values: np.ndarray, weight: np.ndarray, alpha: float) -> np.ndarray:
@@ -129,6 +129,6 @@ def lower_bounds(values: np.ndarray, weight: np.ndarray, alpha: float) -> np.nda
     order = np.argsort(values, axis=0, kind="stable")
     sorted_values = np.take_along_axis(values, order, axis=0)
     cumulative = np.cumsum(weight[order], axis=0)
-    allowed = alpha * (weight.sum() + 1) * (1 + TIE)
+    allowed = alpha * (weight.sum() + 1) * (1 + TIE_TOLERANCE)
     index = (cumulative <= allowed).sum(axis=0)
     return np.where(index > 0, np.take_along_axis(sorted_values, np.maximum(index - 1, 0)[None], axis=0)[0], -np.inf)

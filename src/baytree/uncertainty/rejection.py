@@ -54,10 +54,11 @@ def _number(name: str, value: Any) -> float:
     return param_validation.number(f"reject[{name!r}]", value, 0, 1)
 
 
-def low_confidence_reasons(probability: np.ndarray, least: float) -> list[str]:
-    """A reason for each row whose predicted class has a probability [n_rows] below `least`."""
+def low_confidence_reasons(probability: np.ndarray, min_probability: float) -> list[str]:
+    """A reason for each row whose predicted class has a probability [n_rows] below `min_probability`."""
     return [
-        f"the predicted class has probability {p:.3g}, below {least:g}" if p < least else "" for p in probability.tolist()
+        f"the predicted class has probability {p:.3g}, below {min_probability:g}" if p < min_probability else ""
+        for p in probability.tolist()
     ]
 
 
@@ -69,12 +70,12 @@ def too_costly(expected: np.ndarray, cost: float) -> list[str]:
     ]
 
 
-def atypical_reasons(typicality: np.ndarray, least: float) -> list[str]:
+def atypical_reasons(typicality: np.ndarray, min_typicality: float) -> list[str]:
     """A reason for each row that is unlike the training rows. typicality [n_rows]: proportion of rows that are as
     unlikely
     """
     template = "unlike the training rows: only {:.2%} of the rows that the model expects are as unlikely, below {:g}"
-    return [template.format(t, least) if t < least else "" for t in typicality.tolist()]
+    return [template.format(t, min_typicality) if t < min_typicality else "" for t in typicality.tolist()]
 
 
 def ambiguous_reasons(members: np.ndarray, classes: Sequence[Any]) -> list[str]:

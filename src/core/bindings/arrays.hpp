@@ -19,6 +19,8 @@ namespace baytree::bindings {
 namespace nb = nanobind;
 using namespace nb::literals;
 
+inline constexpr std::size_t max_rows = 0x7fffffff;  // kernels number rows by signed 32-bit integers
+
 // One-dimensional contiguous input, never copied or converted (bind with `.noconvert()`).
 template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T> using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -26,7 +26,7 @@ template <typename T> std::span<const T> flat(const Matrix<T>& x) { return {x.da
 void make_search(KnotSearch* self, Matrix<double> x, Matrix<double> y, size_t most, bool is_centred, size_t memory, int threads) {
   const size_t columns = x.shape(0), rows = x.shape(1);
   require(rows > 1 && y.shape(1) == rows && y.shape(0) > 0, "KnotSearch: the shapes do not fit");
-  require(rows <= 0x7FFFFFFFu, "KnotSearch: at most 2,147,483,647 rows");
+  require(rows <= max_rows, "KnotSearch: at most 2,147,483,647 rows");
   Workers workers(threads, is_interrupted);
   interruptible([&] { return new (self) KnotSearch(flat(x), flat(y), rows, columns, most, is_centred, memory, workers); });
 }

@@ -104,7 +104,7 @@ nb::tuple carried(const ExactCells& limbs, int low, int threads) {
 // What `quotient` gives for each cell; threads take runs of cells.
 template <std::invocable<ExactMoments&, std::size_t> Quotient>
 nb::ndarray<nb::numpy, double> of_each_cell(const ExactView& weights, const ExactView& totals, int threads, const Quotient& quotient) {
-  const std::size_t n_cells = weights.n_cells(), run_cells = 4096;
+  const std::size_t n_cells = weights.n_cells();
   std::vector<double> found(n_cells);
   run(threads, [&](Workers& workers) {
     workers.run((n_cells + run_cells - 1) / run_cells, [&](std::size_t k, int) {

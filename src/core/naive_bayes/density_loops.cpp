@@ -28,9 +28,9 @@ template <std::size_t n_rows>
 }
 
 void squares(const DensityRows& rows, const ClassLanes& density, RowSums* sums) {
-  constexpr std::size_t at_once = 4;
+  constexpr std::size_t rows_per_step = 4;  // independent sums, so that additions do not wait for each other
   std::size_t i = 0;
-  for (; i + at_once <= rows.n_rows; i += at_once) squares_of<at_once>(rows.value + i * rows.n_groups, rows.n_groups, density, sums + i);
+  for (; i + rows_per_step <= rows.n_rows; i += rows_per_step) squares_of<rows_per_step>(rows.value + i * rows.n_groups, rows.n_groups, density, sums + i);
   for (; i < rows.n_rows; ++i) squares_of<1>(rows.value + i * rows.n_groups, rows.n_groups, density, sums + i);
 }
 

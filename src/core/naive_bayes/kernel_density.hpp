@@ -7,9 +7,11 @@
 #include <span>
 #include <stdexcept>
 
+#include "naive_bayes/densities.hpp"
+
 namespace baytree::naive_bayes {
 
-inline constexpr double smallest_factor = 1e-75;  // lower bound in Weka
+inline constexpr double smallest_factor = 1e-75;  // lower bound of a probability, as in Weka
 
 // Kernels of class c are start[c] … start[c + 1] - 1, with ascending centres.
 struct KernelClasses {
@@ -32,7 +34,7 @@ inline double log_kernel_density(double x, std::span<const double> centre, std::
   if (above == centre.size() || (above > 0 && x / 2 - centre[above - 1] / 2 < centre[above] / 2 - x / 2)) nearest = above - 1;
   const auto distance = [&](std::size_t k) { return 2 * std::fabs(x / (2 * width) - centre[k] / (2 * width)); };
   const double least = distance(nearest);
-  if (!(least < 0x1p500)) return -0x1p990 * (1 + std::log(std::min(least, 0x1.fffffep1023)) / 2048);
+  if (!(least < far_away)) return -0x1p990 * (1 + std::log(std::min(least, 0x1.fffffep1023)) / 2048);
   double sum = 0, total = 0;
   const auto add = [&](std::size_t k) {
     const double z = distance(k), exponent = 0.5 * (z - least) * (z + least);

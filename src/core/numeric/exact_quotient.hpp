@@ -38,8 +38,8 @@ class Digits {
   }
 
  private:
-  static constexpr std::size_t most = 4 * 256 + 8;  // windows of 256 limbs: two factors, and as many zeros below
-  std::array<std::uint32_t, most> digit_;
+  static constexpr std::size_t max_limbs = 4 * 256 + 8;  // windows of 256 limbs: two factors, and as many zeros below
+  std::array<std::uint32_t, max_limbs> digit_;
   std::size_t size_ = 0;
 };
 

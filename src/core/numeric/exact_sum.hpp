@@ -244,9 +244,10 @@ inline ExactTable side_by_side(std::span<const ExactTable> tables, std::size_t n
   return whole;
 }
 
+inline constexpr std::size_t run_cells = 4096;  // cells of a task: much longer than handing it to a thread
+
 // Carries limbs of any size below 2^62, [n_cells, width], into digits in their smallest common window, in parallel.
 inline ExactTable carried_cells(std::span<const std::int64_t> limbs, std::size_t width, int low, Workers& workers) {
-  constexpr std::size_t run_cells = 4096;
   const std::size_t n_cells = limbs.size() / width, wide = width + 2, n_runs = (n_cells + run_cells - 1) / run_cells;
   std::vector<std::int64_t> digits(n_cells * wide);
   const auto cell_of = [&](std::size_t cell) { return std::span(digits).subspan(cell * wide, wide); };

@@ -69,15 +69,15 @@ inline Ends ends(std::span<const double> values) {
   struct More {
     bool operator()(double a, double b) const { return a > b; }
   };
-  constexpr std::size_t at_once = 64;
+  constexpr std::size_t block_values = 64;  // values whose range is compared first: most blocks contain no new extreme
   End<Less> lowest;
   End<More> highest;
   int64_t n_missing = 0;
-  for (std::size_t first = 0; first < values.size(); first += at_once) {
-    const auto some = values.subspan(first, std::min(at_once, values.size() - first));
-    const Range range = Range::of(some);
+  for (std::size_t first = 0; first < values.size(); first += block_values) {
+    const auto block = values.subspan(first, std::min(block_values, values.size() - first));
+    const Range range = Range::of(block);
     if (!range.has_missing && lowest.is_inside(range.low) && highest.is_inside(range.high)) continue;
-    for (const double value : some) {
+    for (const double value : block) {
       if (value != value) ++n_missing;
       else lowest.take(value), highest.take(value);
     }

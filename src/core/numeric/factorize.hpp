@@ -101,7 +101,7 @@ class ItemCoder {
   Factorised operator()() {
     Factorised result;
     result.code.resize(n_items_);
-    std::vector<std::vector<std::int64_t>> first((n_items_ + part - 1) / part);
+    std::vector<std::vector<std::int64_t>> first((n_items_ + part_rows - 1) / part_rows);
     workers_.run(first.size(), [&](std::size_t p, int) { first[p] = code_part(p, result.code); });
     if (first.size() == 1) {
       result.first = std::move(first[0]);
@@ -112,20 +112,20 @@ class ItemCoder {
     for (std::size_t p = 0; p < first.size(); ++p)
       for (const std::int64_t row : first[p]) joint[p].push_back(whole.code_of(static_cast<std::size_t>(row)));
     workers_.run(first.size(), [&](std::size_t p, int) {
-      for (std::size_t row = p * part; row < end(p); ++row) result.code[row] = joint[p][static_cast<std::size_t>(result.code[row])];
+      for (std::size_t row = p * part_rows; row < end(p); ++row) result.code[row] = joint[p][static_cast<std::size_t>(result.code[row])];
     });
     result.first = whole.take_first();
     return result;
   }
 
  private:
-  static constexpr std::size_t part = 1 << 17;
+  static constexpr std::size_t part_rows = 1 << 17;  // rows of a task: much longer than handing it to a thread
 
-  std::size_t end(std::size_t p) const { return std::min(n_items_, (p + 1) * part); }
+  std::size_t end(std::size_t p) const { return std::min(n_items_, (p + 1) * part_rows); }
 
   std::vector<std::int64_t> code_part(std::size_t p, std::vector<std::int32_t>& code) const {
     ItemTable own(items_, size_);
-    for (std::size_t row = p * part; row < end(p); ++row) code[row] = own.code_of(row);
+    for (std::size_t row = p * part_rows; row < end(p); ++row) code[row] = own.code_of(row);
     return own.take_first();
   }
 
@@ -148,7 +148,7 @@ template <Codable Number> struct NumberMatrix {
   }
 };
 
-inline constexpr std::int64_t window_size = 1 << 16;
+inline constexpr std::int64_t window_size = 1 << 16;  // integers; a window of bytes fits the second-level cache
 
 // The integers [low, low + window_size) that a column is expected to hold, and those that occurred.
 struct SeenWindow {
@@ -183,10 +183,10 @@ template <Codable Number> class WholeNumberCoder {
     std::vector<std::vector<SeenWindow>> windows(n_workers, std::vector<SeenWindow>(last - first));
     for (auto& own : windows)
       for (std::size_t j = first; j < last; ++j) own[j - first].low = expected_low(j);
-    const std::size_t n_blocks = (matrix_.n_rows + block - 1) / block;
+    const std::size_t n_blocks = (matrix_.n_rows + block_rows - 1) / block_rows;
     workers_.run(n_blocks, [&](std::size_t b, int worker) {
       for (std::size_t j = first; j < last; ++j)
-        code_block(j, b * block, std::min(matrix_.n_rows, (b + 1) * block), windows[static_cast<std::size_t>(worker)][j - first]);
+        code_block(j, b * block_rows, std::min(matrix_.n_rows, (b + 1) * block_rows), windows[static_cast<std::size_t>(worker)][j - first]);
     });
     std::vector<std::vector<std::int64_t>> levels(last - first);
     workers_.run(last - first, [&](std::size_t k, int) { levels[k] = recode(first + k, windows, k); });
@@ -194,11 +194,11 @@ template <Codable Number> class WholeNumberCoder {
   }
 
  private:
-  static constexpr std::size_t block = 2048;  // rows of many columns that stay in the cache together
+  static constexpr std::size_t block_rows = 2048;  // rows of many columns that stay in the cache together
 
   // Codes usually start at 0; otherwise the first number becomes the middle of the window.
   std::int64_t expected_low(std::size_t column) const {
-    for (std::size_t i = 0; i < std::min<std::size_t>(matrix_.n_rows, block); ++i) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(matrix_.n_rows, block_rows); ++i) {
       const Number number = matrix_.at(i, column);
       if (number != number) continue;
       if (!(std::abs(static_cast<double>(number)) < 9e15)) return 0;

@@ -18,7 +18,7 @@
 namespace baytree::numeric {
 
 // Numbers → few buckets of width 2^exponent, aligned to multiples of the width (the merging is explained in Python,
-// class Sketch).
+// class Histogram).
 
 constexpr int exact_exponent = -1075;  // exponent of buckets that hold one double each
 
@@ -102,7 +102,9 @@ class BucketCoder {
   }
 
  private:
-  static constexpr double n_fine = 4096;  // buckets over the whole range, before coarsening, for a column of many numbers
+  // Buckets over the whole range before widening, for a column of many numbers: more than the result may have, few enough
+  // for the cache.
+  static constexpr double n_initial_buckets = 4096;
 
   void survey() {
     constexpr std::size_t lanes = 4;  // independent minima, so that comparisons do not wait for each other
@@ -129,7 +131,7 @@ class BucketCoder {
   // Without sorting: start with buckets that are certainly too narrow and double them until few enough are occupied.
   // Returns false if few are occupied at once, since narrower ones might do.
   bool code_widened() {
-    fine_ = static_cast<int>(std::ceil(std::log2((high_ - low_) / n_fine)));
+    fine_ = static_cast<int>(std::ceil(std::log2((high_ - low_) / n_initial_buckets)));
     const double scale = std::ldexp(1.0, -fine_);
     first_ = whole_below(low_ * scale);
     std::vector<std::int32_t> bucket(static_cast<std::size_t>(whole_below(high_ * scale) - first_) + 1, -1);
@@ -248,8 +250,8 @@ class BucketCounter {
 
   std::vector<CountedBuckets> operator()(Workers& workers) const {
     std::vector<CountedBuckets> columns(matrix_.n_columns);
-    workers.run((matrix_.n_columns + at_once - 1) / at_once, [&](std::size_t k, int) {
-      const std::size_t first = k * at_once, last = std::min(first + at_once, matrix_.n_columns);
+    workers.run((matrix_.n_columns + columns_per_task - 1) / columns_per_task, [&](std::size_t k, int) {
+      const std::size_t first = k * columns_per_task, last = std::min(first + columns_per_task, matrix_.n_columns);
       const std::vector<double> values = laid_out(first, last);
       for (std::size_t j = first; j < last; ++j) columns[j] = counted({values.data() + (j - first) * matrix_.n_rows, matrix_.n_rows});
     });
@@ -257,7 +259,7 @@ class BucketCounter {
   }
 
  private:
-  static constexpr std::size_t at_once = 8;
+  static constexpr std::size_t columns_per_task = 8;  // copied together: eight doubles of a row are a cache line
 
   std::vector<double> laid_out(std::size_t first, std::size_t last) const {
     std::vector<double> values((last - first) * matrix_.n_rows);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <vector>
 
@@ -50,8 +51,7 @@ inline double near_log2(double x) {
   const Piece& piece = pieces[(bits >> 41) & 2047];
   const double mantissa = std::bit_cast<double>((bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1023} << 52));
   const double r = mantissa * piece.inverse - 1;
-  constexpr double kPerBit = 1.4426950408889634;
-  return static_cast<double>(static_cast<int>(bits >> 52) - 1023) + piece.log + kPerBit * r * (1 - r * (0.5 - r / 3));
+  return static_cast<double>(static_cast<int>(bits >> 52) - 1023) + piece.log + std::numbers::log2e * r * (1 - r * (0.5 - r / 3));
 }
 
 // x log2 x from a table: class weights are integers unless values are missing.
@@ -79,7 +79,7 @@ class XLog2XTable {
   }
 
  private:
-  static constexpr double kLimit = 1 << 22;
+  static constexpr double kLimit = 1 << 22;  // entries of the table: 32 MB, enough for the counts of most tables
   std::vector<double> table_;
 };
 

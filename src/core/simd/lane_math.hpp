@@ -3,6 +3,10 @@
 // Everything here has internal linkage, because copies compiled for different instruction sets must not be merged by
 // the linker. A cast between vectors of the same size keeps the bits.
 #pragma once
+#include <bit>
+#include <cstdint>
+#include <numbers>
+
 #include "simd/lanes.hpp"
 
 namespace baytree::simd {
@@ -17,20 +21,22 @@ namespace {
 }
 [[maybe_unused, gnu::always_inline]] inline Lanes kept(const LaneBits& mask, const Lanes& x) { return (Lanes)((LaneBits)x & mask); }
 
+// 2^52 + 2^51: adding it to a double rounds it to an integer, which is then in the low bits.
+constexpr double rounding_offset = 6755399441055744.0;
+
 // log(2^k (1 + f)) for 1 + f between √½ and √2: 2 artanh(f / (2 + f)) by its series.
 [[maybe_unused, gnu::always_inline]] inline Lanes log_of_parts(const LaneBits& k, const Lanes& f) {
-  constexpr std::int64_t magic_bits = 0x4338000000000000;  // 2^52 + 2^51: the exponent becomes a double by its low bits
-  const LaneBits shifted = k + magic_bits;
-  const Lanes exponent = (Lanes)shifted - 6755399441055744.0;
+  const LaneBits shifted = k + std::bit_cast<std::int64_t>(rounding_offset);
+  const Lanes exponent = (Lanes)shifted - rounding_offset;
   const Lanes s = f / (2.0 + f), z = s * s;
   // grouped in twos and fours to shorten the chain of dependent operations
   const Lanes z2 = z * z, z4 = z2 * z2;
   const Lanes high = (z * (1.0 / 21) + 1.0 / 19) * z4 + (z * (1.0 / 17) + 1.0 / 15) * z2 + (z * (1.0 / 13) + 1.0 / 11);
   const Lanes series = high * z4 + (z * (1.0 / 9) + 1.0 / 7) * z2 + (z * (1.0 / 5) + 1.0 / 3);
-  return exponent * 0.6931471805599453 + (2.0 * s + 2.0 * s * (z * series));
+  return exponent * std::numbers::ln2 + (2.0 * s + 2.0 * s * (z * series));
 }
 
-constexpr std::int64_t root_half_bits = 0x3fe6a09e667f3bcd;
+constexpr std::int64_t root_half_bits = 0x3fe6a09e667f3bcd;  // bits of √½
 
 // The logarithm of a product of positive normal numbers; only `log` evaluates a logarithm.
 struct LogOfProduct {
@@ -65,8 +71,7 @@ struct LogOfProduct {
 
 // exp(x) for -708 <= x <= 0: x = k log 2 + r with |r| <= log(2) / 2, then the series of exp(r).
 [[maybe_unused, gnu::always_inline]] inline Lanes exp_of_negative(const Lanes& x) {
-  constexpr double magic = 6755399441055744.0;  // 2^52 + 2^51: adding it rounds to an integer
-  const Lanes shifted = x * 1.4426950408889634 + magic, k = shifted - magic;
+  const Lanes shifted = x * std::numbers::log2e + rounding_offset, k = shifted - rounding_offset;
   const Lanes r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;  // log 2 in two parts
   Lanes series = r * (1.0 / 6227020800) + 1.0 / 479001600;
   series = series * r + 1.0 / 39916800;

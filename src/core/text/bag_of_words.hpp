@@ -62,13 +62,15 @@ struct Tile {
   size_t first, last;
 };
 
+inline constexpr std::size_t cached_tokens = 1 << 18;  // whose codes and counts, a few megabytes, fit the last-level cache
+
 // Splits the rows into tiles that hold about as many tokens as fit the cache, or as many as there are words if that is
 // more.
 inline std::vector<Tile> tiles(std::span<const int64_t> start, const size_t n_words) {
-  const int64_t enough = static_cast<int64_t>(std::max<size_t>(n_words, 1 << 18));
+  const int64_t min_tokens = static_cast<int64_t>(std::max<size_t>(n_words, cached_tokens));
   std::vector<Tile> tiles;
   for (size_t first = 0, row = 1; row < start.size(); ++row)
-    if (row + 1 == start.size() || start[row] - start[first] >= enough)
+    if (row + 1 == start.size() || start[row] - start[first] >= min_tokens)
       tiles.push_back({first, row}), first = row;
   return tiles;
 }

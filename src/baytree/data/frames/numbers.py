@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.parallel.threads import MANY_ROWS, count
+from baytree.parallel.threads import MIN_PARALLEL_ROWS, count
 
 _FINER = {"ns": 1000, "ps": 10**6, "fs": 10**9, "as": 10**12}
 
@@ -271,4 +271,4 @@ def _as_written(number: Any) -> Any:
 
 
 def _threads(items: np.ndarray) -> int:
-    return count(None) if len(items) > MANY_ROWS else 1
+    return count(None) if len(items) > MIN_PARALLEL_ROWS else 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.data.schema.column import Column, Kind, Level, Text, level_map, sorted_levels
 from baytree.data.schema.notes import Note, left_out_reason
-from baytree.display.terminal import in_columns, ruled
+from baytree.display.terminal import TERMINAL_WIDTH, in_columns, ruled
 
 __all__ = ["Column", "Kind", "Level", "Schema", "SchemaLike", "Target", "Text", "level_map", "sorted_levels"]
 
@@ -186,8 +186,6 @@ def _common_dtype(left: str, right: str) -> str:
     return np.result_type(np.dtype(left), np.dtype(right)).str
 
 
-_WIDTH = 80  # characters per line
-
 _SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # max characters of a name, min characters of levels
 
 
@@ -199,7 +197,7 @@ def schema_text(schema: Schema) -> str:
 def schema_rows(schema: Schema) -> list[tuple[str, str, str]]:
     """Return the header and one row (column, kind, levels) per column."""
     named = {name: _shortened(name) for name in (*schema.inputs, *schema.names, schema.target.name)}
-    width = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
+    width = max(_SHOWN_LEVELS, TERMINAL_WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
     listed = [("column", "kind", "levels")]
     listed += [(named[c.name], c.kind.value, _levels_text(c, width)) for c in schema.columns]
     listed += [(named[name], "left out", _left_out_reason(schema, name)) for name in schema.left_out]

@@ -187,7 +187,7 @@ class MarsEstimator(Estimator):
             if self.max_terms is None
             else param_validation.integer("max_terms", self.max_terms, 1, _MAX_TERMS),
             penalty=_penalty(self.penalty),
-            min_span=param_validation.integer("min_span", self.min_span, -param_validation.MANY),
+            min_span=param_validation.integer("min_span", self.min_span, -param_validation.MAX_INTEGER),
             end_span=param_validation.integer("end_span", self.end_span, 0),
             threshold=param_validation.number("threshold", self.threshold, 0, 1),
             fast_k=param_validation.integer("fast_k", self.fast_k, 0),

@@ -51,7 +51,7 @@ def listed(names: str, codes: str, texts: Sequence[str], numbers: Sequence[int] 
     return array_of("char *const", names, ordered), array_of("int", codes, values)
 
 
-_EVERYTHING = range(0x110000)
+_CODE_POINTS = range(0x110000)  # all of Unicode
 
 
 @cache
@@ -81,7 +81,7 @@ def _ignored() -> set[int]:
 def _found(text: str) -> set[int]:
     """Characters after which, inserted into `text`, Python lowercases a capital sigma to a final sigma."""
     before, after = text.split("{}")
-    return {c for c in _EVERYTHING if (before + chr(c) + after).lower().endswith("\u03c2")}
+    return {c for c in _CODE_POINTS if (before + chr(c) + after).lower().endswith("\u03c2")}
 
 
 def _ends(codes: set[int]) -> list[int]:
@@ -91,7 +91,7 @@ def _ends(codes: set[int]) -> list[int]:
 
 def _runs() -> Iterator[tuple[int, int, int, int]]:
     """Capital letters as runs (first, last, step, offset of the lower case)."""
-    lowercase = [(c, chr(c).lower()) for c in _EVERYTHING]
+    lowercase = [(c, chr(c).lower()) for c in _CODE_POINTS]
     changed = [(c, ord(small) - c) for c, small in lowercase if len(small) == 1 and ord(small) != c]
     first, last, step, change = changed[0][0], changed[0][0], 1, changed[0][1]
     for c, offset in changed[1:]:

@@ -26,7 +26,7 @@ _LIBM = {"smaller": "fmin", "greater": "fmax", "round": "rint", "abs": "fabs", "
 
 _LIBM |= {name: name for name in ("exp", "log", "log1p", "sqrt", "erfc")}
 
-MOST_WORDS = 65_536
+MAX_VOCABULARY_WORDS = 65_536  # words of all text columns: their counts are on the stack
 
 _RUNTIME = ("runtime.c", "words.c")
 
@@ -36,10 +36,10 @@ _CELL = "typedef struct { double number; const char *text; } model_cell;"
 def file(formula: Formula) -> str:
     """C file with `model_predict` and, for classification, `model_predict_proba`; a row is an array of cells."""
     _check_supported(formula)
-    deduplicated, places = deduplicate_leaves(formula)
+    deduplicated, leaf_rows = deduplicate_leaves(formula)
     if all(map(is_nested, formula.trees)):
         formula = deduplicated
-    writer = StatementWriter(formula, C(formula, places if formula is deduplicated else {}))
+    writer = StatementWriter(formula, C(formula, leaf_rows if formula is deduplicated else {}))
     writer.steps(required_steps(formula))
     functions = [*_row_reader(formula), *_evaluation(formula, writer), *_predict_functions(formula)]
     runtime_functions = needed("\n".join(functions), functions_of(*(Path(__file__).with_name(name) for name in _RUNTIME)))
@@ -54,8 +54,8 @@ def file(formula: Formula) -> str:
 class C:
     """C syntax for `StatementWriter` (a `Language`)."""
 
-    def __init__(self, formula: Formula | None = None, places: Mapping[int, Sequence[int]] | None = None) -> None:
-        self.formula, self.places = formula, places or {}
+    def __init__(self, formula: Formula | None = None, leaf_rows: Mapping[int, Sequence[int]] | None = None) -> None:
+        self.formula, self.leaf_rows = formula, leaf_rows or {}
 
     def number(self, value: float) -> str:
         """Literal; negative numbers in parentheses."""
@@ -95,15 +95,15 @@ class C:
         """Name under which a constant array is read; the prefix avoids clashes with names of the including program."""
         return f"model_{name}"
 
-    def known(self, column: int, kind: Kind) -> str:
+    def is_observed(self, column: int, kind: Kind) -> str:
         """Condition that a column has a value."""
         return f"x[{column}] == x[{column}]" if kind is Kind.NUMERIC else f"x[{column}] >= 0"
 
     def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
         """Nested conditions for a tree that is not too deep, as (function, call); None for other trees."""
         nodes, name = formula.trees[tree], f"model_tree{tree}"
-        places = self.places.get(tree, range(len(nodes)))
-        return (nested(name, nodes, formula, places), f"{name}(row, x)") if is_nested(nodes) else None
+        leaf_rows = self.leaf_rows.get(tree, range(len(nodes)))
+        return (nested(name, nodes, formula, leaf_rows), f"{name}(row, x)") if is_nested(nodes) else None
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """Tables of the words, and the calls that count and weight them."""
@@ -115,9 +115,11 @@ class C:
 
 
 def _check_supported(formula: Formula) -> None:
-    if (n_words := sum(len(step.value.words) for step in formula.steps if isinstance(step.value, Bag))) > MOST_WORDS:
+    if (
+        n_words := sum(len(step.value.words) for step in formula.steps if isinstance(step.value, Bag))
+    ) > MAX_VOCABULARY_WORDS:
         raise ValueError(
-            f"C: {n_words:,} words are more than the {MOST_WORDS:,} that fit on the stack; "
+            f"C: {n_words:,} words are more than the {MAX_VOCABULARY_WORDS:,} that fit on the stack; "
             "fit with a higher min_df or fewer buckets, or export to Python or JavaScript"
         )
     names = [
@@ -164,14 +166,16 @@ def _row_reader(formula: Formula) -> Iterator[str]:
             yield from _levels(j, column)
             lines.append(f"x[{j}] = {_code(j, cell, column)};")
             refusals += [f"if ({cell}.text && x[{j}] < 0) return 0;"] if formula.unseen == "error" else []
-    lines += [_sum(len(formula.columns) + k, made, formula) for k, made in enumerate(formula.made)] + refusals
+    lines += [
+        _sum(len(formula.columns) + k, source_lines, formula) for k, source_lines in enumerate(formula.made)
+    ] + refusals
     yield from ("", "static int model_read(const model_cell *row, double *x) {", *(f"  {line}" for line in lines))
     yield from ("  (void)row, (void)x;", "  return 1;", "}", "")
 
 
-def _sum(j: int, made: WeightedSum, formula: Formula) -> str:
+def _sum(j: int, source_lines: WeightedSum, formula: Formula) -> str:
     """Statement that computes a weighted sum of columns; NAN where one of them is missing."""
-    terms = zip(made.columns, made.weights, strict=True)
+    terms = zip(source_lines.columns, source_lines.weights, strict=True)
     return f"x[{j}] = {' + '.join(f'{C().number(weight)} * {number_of(formula, k)}' for k, weight in terms)};"
 
 

@@ -11,11 +11,11 @@ from math import inf
 
 from baytree.data.schema.column import Kind
 from baytree.formula import Formula
-from baytree.formula.inputs import STOP, FormulaNode, FormulaTest, Input, n_branches
+from baytree.formula.inputs import FormulaNode, FormulaTest, Input, n_branches
+from baytree.formula.limits import MAX_TREE_NODES
+from baytree.summary.tree import STOP
 
-DEEPEST = 100  # levels of nesting; C99 guarantees 127
-
-MOST_NODES = 20_000
+MAX_NESTING = 100  # depth of nested statements; C99 guarantees 127, and functions and loops take a few
 
 
 def is_nested(nodes: Sequence[FormulaNode]) -> bool:
@@ -25,10 +25,10 @@ def is_nested(nodes: Sequence[FormulaNode]) -> bool:
         for b in range(n_branches(node)):
             depth[node.first + b] = depth[n] + 1
     is_plain = all(len(node.tests) <= 1 and node.missing >= STOP for node in nodes)
-    return is_plain and len(nodes) <= MOST_NODES and max(depth) <= DEEPEST
+    return is_plain and len(nodes) <= MAX_TREE_NODES and max(depth) <= MAX_NESTING
 
 
-def nested(name: str, nodes: Sequence[FormulaNode], formula: Formula, places: Sequence[int]) -> str:
+def nested(name: str, nodes: Sequence[FormulaNode], formula: Formula, leaf_rows: Sequence[int]) -> str:
     """C function that returns the index of the node in which a row ends; it reads numbers directly from the row."""
     lines: list[str] = []
     stack: list[int | str] = [0]
@@ -37,9 +37,9 @@ def nested(name: str, nodes: Sequence[FormulaNode], formula: Formula, places: Se
         if isinstance(item, str):
             lines.append(item)
         elif nodes[item].tests:
-            stack += reversed([*_node(places[item], nodes[item], formula)])
+            stack += reversed([*_node(leaf_rows[item], nodes[item], formula)])
         else:
-            lines.append(f"return {places[item]};")
+            lines.append(f"return {leaf_rows[item]};")
     head = f"static long {name}(const model_cell *row, const double *x) {{"
     return "\n".join([head, "(void)row, (void)x;", *lines, "}", ""])
 

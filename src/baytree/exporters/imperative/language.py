@@ -50,7 +50,7 @@ class Language(Protocol):
     def table(self, name: str) -> str:
         """Name under which a constant array is read."""
 
-    def known(self, column: int, kind: Kind) -> str:
+    def is_observed(self, column: int, kind: Kind) -> str:
         """Condition that a column has a value."""
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
@@ -67,18 +67,18 @@ _FUNCTION = re.compile(r"^(?:function |static [\w ]+?[ *])(\w+)\(.*?^}\n", re.DO
 def functions_of(*files: Path) -> dict[str, str]:
     """Functions of the runtime files by name, in file order."""
     text = "".join(file.read_text("utf-8") for file in files)
-    return {found[1]: found[0] for found in _FUNCTION.finditer(text)}
+    return {used_functions[1]: used_functions[0] for used_functions in _FUNCTION.finditer(text)}
 
 
 def needed(source: str, functions: dict[str, str]) -> list[str]:
     """Runtime functions that a source calls, directly or through other runtime functions, in the order of the runtime."""
-    found: set[str] = set()
+    used_functions: set[str] = set()
     stack = [source]
     while stack:
-        names = set(re.findall(r"\b(\w+)\(", stack.pop())) & functions.keys() - found
-        found |= names
+        names = set(re.findall(r"\b(\w+)\(", stack.pop())) & functions.keys() - used_functions
+        used_functions |= names
         stack += [functions[name] for name in names]
-    return [text for name, text in functions.items() if name in found]
+    return [text for name, text in functions.items() if name in used_functions]
 
 
 def camel(name: str) -> str:
@@ -194,9 +194,9 @@ def depth(nodes: tuple[FormulaNode, ...]) -> int:
     return max(size, default=1)
 
 
-def _add_test(found: TreeArrays, test: FormulaTest, kind: Kind) -> None:
+def _add_test(used_functions: TreeArrays, test: FormulaTest, kind: Kind) -> None:
     lookup = LEVELS if kind is not Kind.NUMERIC else STRICTLY_BELOW if test.is_strict else BELOW
     size = len(test.branches) if lookup == LEVELS else len(test.cuts)
-    found.tests.extend((test.column, lookup, len(found.cuts), size, len(found.branches)))
-    found.cuts.extend(test.cuts)
-    found.branches.extend(test.branches)
+    used_functions.tests.extend((test.column, lookup, len(used_functions.cuts), size, len(used_functions.branches)))
+    used_functions.cuts.extend(test.cuts)
+    used_functions.branches.extend(test.branches)

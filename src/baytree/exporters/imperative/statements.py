@@ -59,9 +59,9 @@ class StatementWriter:
         self.tables = ConstantArrays(formula, language)
         self.lines: list[str] = []
 
-    def steps(self, wanted: Iterable[int]) -> None:
+    def steps(self, indices: Iterable[int]) -> None:
         """Write these steps, step k as variable `s{k}`."""
-        for k in wanted:
+        for k in indices:
             value = self.formula.steps[k].value
             if isinstance(value, Bag):
                 tables, lines = self.language.bag(value, k)
@@ -90,7 +90,7 @@ class StatementWriter:
             case Case(whens, otherwise):
                 conditionals = [f"{self._holds(when.condition)} ? {self.number(when.value)} : " for when in whens]
                 return f"({''.join(conditionals)}{self.number(otherwise)})"
-        return self._called(expression)
+        return self._call(expression)
 
     def vector(self, expression: Expression) -> str:
         """Name of an array that holds a vector."""
@@ -102,7 +102,7 @@ class StatementWriter:
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
-    def _called(self, expression: Expression) -> str:
+    def _call(self, expression: Expression) -> str:
         call = self.language.call
         match expression:
             case Smallest(of) | Greatest(of):
@@ -148,7 +148,7 @@ class StatementWriter:
 
     def _holds(self, condition: Known | Compare) -> str:
         if isinstance(condition, Known):
-            return self.language.known(condition.column, self.formula.columns[condition.column].kind)
+            return self.language.is_observed(condition.column, self.formula.columns[condition.column].kind)
         return f"{self.number(condition.left)} {condition.relation} {self.number(condition.right)}"
 
     # --- arrays that runtime functions fill, one element per class

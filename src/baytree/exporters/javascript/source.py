@@ -89,7 +89,7 @@ class JavaScript:
         """Name under which a constant array is read."""
         return name
 
-    def known(self, column: int, kind: Kind) -> str:
+    def is_observed(self, column: int, kind: Kind) -> str:
         """Condition that a column has a value."""
         if kind is Kind.TEXT:
             return f"x[{column}] !== null"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from baytree.exporters.onnx.graph import Graph
 
 
-def part(graph: Graph, number: str, per_day: int, which: str) -> str:
+def part(graph: Graph, number: str, per_day: int, part_name: str) -> str:
     """Year, month, or weekday (0 is Monday, −1 is missing) of a date. [n_rows, 1]"""
     op = graph.op
 
@@ -19,7 +19,7 @@ def part(graph: Graph, number: str, per_day: int, which: str) -> str:
         return op("Add", op("Mul", graph.number(factor), x), graph.number(constant))
 
     date = floored(number, float(per_day))
-    if which == "weekday":
+    if part_name == "weekday":
         monday = affine(1.0, date, 3.0)
         weekday = op("Sub", monday, affine(7.0, floored(monday, 7.0), 0.0))
         return op("Cast", op("Where", op("IsNaN", date), graph.number(-1.0), weekday), to=7)
@@ -29,7 +29,7 @@ def part(graph: Graph, number: str, per_day: int, which: str) -> str:
     year = floored(affine(4.0, day_of_century, 3.0), 1_461.0)
     month = floored(affine(5.0, op("Sub", day_of_century, floored(affine(1_461.0, year, 0.0), 4.0)), 2.0), 153.0)
     is_january_or_february = op("GreaterOrEqual", month, graph.number(10.0))
-    if which == "month":
+    if part_name == "month":
         return op("Where", is_january_or_february, affine(1.0, month, -9.0), affine(1.0, month, 3.0))
     full_year = op("Add", affine(100.0, century, 0.0), year)
     return op("Where", is_january_or_february, affine(1.0, full_year, 1.0), full_year)

@@ -41,9 +41,8 @@ from baytree.formula.expressions import (
     Total,
 )
 from baytree.formula.inputs import PER_DAY, Input, in_cases
+from baytree.formula.limits import MAX_FRACTIONAL_NODES
 from baytree.formula.transforms import deduplicate_leaves
-
-MOST_PARTS = 2_000  # nodes of a tree that splits rows into fractions
 
 _COMPARE = {"<": "Less", "<=": "LessOrEqual", "==": "Equal", ">": "Greater", ">=": "GreaterOrEqual"}
 
@@ -54,7 +53,7 @@ class OnnxExpressions:
     """Writes the expressions of a formula into a graph."""
 
     def __init__(self, formula: Formula, graph: Graph) -> None:
-        self.formula, self.places = deduplicate_leaves(formula)
+        self.formula, self.leaf_rows = deduplicate_leaves(formula)
         self.graph = graph
         self._steps: dict[int, str] = {}
         self._codes: dict[int, str] = {}
@@ -130,8 +129,8 @@ class OnnxExpressions:
                 for when in reversed(whens):
                     found = op("Where", self._holds(when.condition), self.value(when.value), found)
                 return found
-            case Lookup(column, table, missing, cuts):
-                return op("Gather", self._table((*table, missing)), self._place(column, cuts))
+            case Lookup(column, table, missing, thresholds):
+                return op("Gather", self._table((*table, missing)), self._interval_index(column, thresholds))
             case Pick(of, table):
                 return op("Gather", self._table(table), self.graph.to_int64(self.value(of)))
         return self._of_classes(expression)
@@ -148,14 +147,14 @@ class OnnxExpressions:
                 return self.graph.to_double(op("ArgMax", self.value(of), axis=1, keepdims=1))
             case Route(tree):
                 nodes = self.formula.trees[tree]
-                return routed(self.graph, nodes, self.places.get(tree, range(len(nodes))), self._read)
+                return routed(self.graph, nodes, self.leaf_rows.get(tree, range(len(nodes))), self._read)
             case Spread(tree, table):
                 return self._spread(tree, table)
             case Matching():
                 return self._matched(expression)
-        return self._called(expression)
+        return self._call(expression)
 
-    def _called(self, expression: Expression | None) -> str:
+    def _call(self, expression: Expression | None) -> str:
         match expression:
             case Apply(function, of):
                 return graph.applied(self.graph, function, self.value(of))
@@ -193,15 +192,15 @@ class OnnxExpressions:
     def _table(self, rows: Sequence[Sequence[float]]) -> str:
         return self.graph.constant(np.array(rows, np.float64))
 
-    def _place(self, j: int, cuts: Sequence[float]) -> str:
+    def _interval_index(self, j: int, thresholds: Sequence[float]) -> str:
         """Row of a lookup table; −1, which is the last row, if the value is missing. [n_rows]"""
         op, column = self.graph.op, self.formula.columns[j]
         if column.kind is not Kind.NUMERIC:
             return self.graph.to_int64(self.code(j))
-        if not cuts:
+        if not thresholds:
             is_missing = op("Cast", op("IsNaN", column.name), to=7)
             return self.graph.to_int64(op("Neg", is_missing))
-        is_above = op("Cast", op("Greater", column.name, self.graph.row(cuts)), to=7)
+        is_above = op("Cast", op("Greater", column.name, self.graph.row(thresholds)), to=7)
         count = op("ReduceSum", is_above, self.graph.constant(np.array([1], np.int64)), keepdims=1)
         missing = self.graph.constant(np.array([[-1]], np.int64))
         return self.graph.to_int64(op("Where", op("IsNaN", column.name), missing, count))
@@ -245,10 +244,10 @@ class OnnxExpressions:
 
     def _spread(self, tree: int, table: Sequence[Sequence[float]]) -> str:
         nodes = self.formula.trees[tree]
-        if len(nodes) > MOST_PARTS:
+        if len(nodes) > MAX_FRACTIONAL_NODES:
             raise ValueError(
                 f"ONNX: this tree splits rows into fractions, and its {len(nodes):,} nodes exceed the limit of "
-                f"{MOST_PARTS:,} for a graph; prune the tree, or export to Python, JavaScript or C"
+                f"{MAX_FRACTIONAL_NODES:,} for a graph; prune the tree, or export to Python, JavaScript or C"
             )
         parts = weights(self.graph, nodes, self._read)
         return self.graph.fold("Add", [self.graph.op("Mul", part, self.graph.row(table[n])) for n, part in parts])

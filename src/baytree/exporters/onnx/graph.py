@@ -135,8 +135,8 @@ def log_density(graph: Graph, density: LogDensity, x: str) -> str:
     z = op("Where", op("IsInf", difference), op("Div", half, row(scale / 2)), op("Div", difference, row(scale)))
     distance = op("Add", op("Log", op("Abs", half)), row(log(2.0) - np.log(scale)))
     is_near = op("LessOrEqual", op("Abs", z), number(2.0**500))
-    near = _near(graph, z, degrees, density.constant)
-    return op("Where", is_near, near, _far(graph, distance, degrees, density.constant))
+    inside = _inside(graph, z, degrees, density.constant)
+    return op("Where", is_near, inside, _outside(graph, distance, degrees, density.constant))
 
 
 def log_rising(graph: Graph, shape: np.ndarray, x: str) -> str:
@@ -162,13 +162,13 @@ def kernel_sum(graph: Graph, x: str, centre: np.ndarray, weight: np.ndarray, wid
     kernels = op("Exp", op("Neg", op("Min", exponent, number(745.0))))
     total = op("ReduceSum", op("Mul", kernels, graph.row(weight)), axis, keepdims=1)
     log_norm = log(float(weight.sum())) + log(width) + 0.5 * log(2 * pi)
-    near = op("Sub", op("Sub", op("Log", total), number(log_norm)), op("Mul", op("Mul", number(0.5), nearest), nearest))
+    inside = op("Sub", op("Sub", op("Log", total), number(log_norm)), op("Mul", op("Mul", number(0.5), nearest), nearest))
     log_term = op("Div", op("Log", op("Min", nearest, number(1.797693e308))), number(2048.0))
-    far = op("Mul", number(-(2.0**990)), op("Add", number(1.0), log_term))
-    return op("Where", op("Less", nearest, number(2.0**500)), near, far)
+    outside = op("Mul", number(-(2.0**990)), op("Add", number(1.0), log_term))
+    return op("Where", op("Less", nearest, number(2.0**500)), inside, outside)
 
 
-def _near(graph: Graph, z: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
+def _inside(graph: Graph, z: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
     op, is_normal = graph.op, np.isinf(degrees)
     finite = np.where(is_normal, 1.0, degrees)
     normal = op("Mul", op("Mul", graph.number(-0.5), z), z)
@@ -177,7 +177,7 @@ def _near(graph: Graph, z: str, degrees: np.ndarray, constant: Sequence[float]) 
     return op("Add", graph.row(constant), op("Where", graph.constant(is_normal[None]), normal, student))
 
 
-def _far(graph: Graph, distance: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
+def _outside(graph: Graph, distance: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
     op, is_normal = graph.op, np.isinf(degrees)
     finite = np.where(is_normal, 1.0, degrees)
     scaled = op("Add", graph.number(1.0), op("Div", distance, graph.number(2048.0)))

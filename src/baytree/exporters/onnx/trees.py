@@ -9,11 +9,12 @@ import numpy as np
 from onnx import numpy_helper
 
 from baytree.exporters.onnx.graph import ML, Graph
-from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, in_depth, n_branches
+from baytree.formula.inputs import FormulaNode, FormulaTest, in_depth, n_branches
+from baytree.summary.tree import SPREAD, STOP
 
 LEQ, LT, MEMBER = 0, 1, 6  # node modes of the operator
 
-DEEPEST = 1_000  # levels; runtimes parse trees recursively
+MAX_TREE_DEPTH = 1_000  # runtimes parse trees recursively, so deeper ones may exhaust their stack
 
 Read = Callable[
     [int], tuple[str, bool]
@@ -34,13 +35,13 @@ class _Binary:
     members: list[list[float]] = field(default_factory=list)
 
 
-def routed(graph: Graph, nodes: Sequence[FormulaNode], places: Sequence[int], read: Read) -> str:
+def routed(graph: Graph, nodes: Sequence[FormulaNode], leaf_rows: Sequence[int], read: Read) -> str:
     """Index of the node in which a row ends. [n_rows, 1]"""
     if not nodes[0].tests:
-        return graph.number(float(places[0]))
+        return graph.number(float(leaf_rows[0]))
     check_depth(nodes)
     columns: dict[str, int] = {}
-    binary = _Binary(places)
+    binary = _Binary(leaf_rows)
     _grow(graph, nodes, read, binary, columns)
     features = graph.op("Concat", *columns, axis=1) if len(columns) > 1 else next(iter(columns))
     return graph.op("TreeEnsemble", features, domain=ML, **_attributes(binary))
@@ -52,10 +53,10 @@ def check_depth(nodes: Sequence[FormulaNode]) -> None:
     for n, node in enumerate(nodes):
         for b in range(n_branches(node)):
             depth[node.first + b] = depth[n] + 1
-    if max(depth) > DEEPEST:
+    if max(depth) > MAX_TREE_DEPTH:
         raise ValueError(
-            f"ONNX: a tree of {max(depth):,} levels is deeper than the {DEEPEST:,} that runtimes can read; prune it, or "
-            "export to Python, JavaScript, C or SQL"
+            f"ONNX: a tree of {max(depth):,} levels is deeper than the {MAX_TREE_DEPTH:,} that runtimes can read; "
+            "prune it, or export to Python, JavaScript, C or SQL"
         )
 
 
@@ -152,8 +153,8 @@ def _tested(
     if not is_plain:
         selected = branch(graph, node, read)
         feature, n_sides = columns.setdefault(selected, len(columns)), n_branches(node)
-        cuts = [(LEQ, b + 0.5, b, 0) for b in range(-1 if node.missing == STOP else 0, n_sides - 1)]
-        return _chain(binary, feature, cuts, n_sides - 1, parent, side)
+        thresholds = [(LEQ, b + 0.5, b, 0) for b in range(-1 if node.missing == STOP else 0, n_sides - 1)]
+        return _chain(binary, feature, thresholds, n_sides - 1, parent, side)
     feature = columns.setdefault(x, len(columns))
     if is_number:
         below, above = test.branches

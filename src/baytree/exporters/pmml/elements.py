@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element
 from baytree.data.schema.column import Kind
 from baytree.formula import Formula
 from baytree.formula.inputs import Input, in_cases
-
-FAR_BELOW = -1e305  # stands for −∞, which has no common spelling as an XML number
+from baytree.formula.limits import MAX_DOUBLE, MINUS_INFINITY
 
 OURS = "baytree:"  # prefix of names that are not columns
 
@@ -19,7 +18,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 _RELATIONS = {"<": "lessThan", "<=": "lessOrEqual", "==": "equal", ">": "greaterThan", ">=": "greaterOrEqual"}
 
 
-def made(tag: str, children: Iterable[Element] = (), /, **attributes: str) -> Element:
+def build_element(tag: str, children: Iterable[Element] = (), /, **attributes: str) -> Element:
     """XML element with its children."""
     element = Element(tag, attributes)
     element.extend(children)
@@ -33,8 +32,8 @@ def check_name(name: str) -> None:
 
 
 def text_of(value: float) -> str:
-    """Shortest decimal that reads back as the same double; ±∞ becomes ±`FAR_BELOW`."""
-    return repr(float(max(min(value, -FAR_BELOW), FAR_BELOW) if value - value != 0 else value))
+    """Shortest decimal that reads back as the same double; ±∞ becomes ±`MINUS_INFINITY`."""
+    return repr(float(max(min(value, -MINUS_INFINITY), MINUS_INFINITY) if value - value != 0 else value))
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------
@@ -42,7 +41,7 @@ def text_of(value: float) -> str:
 
 def number(value: float) -> Element:
     """Constant."""
-    element = made("Constant", dataType="double")
+    element = build_element("Constant", dataType="double")
     element.text = text_of(value)
     return element
 
@@ -54,12 +53,12 @@ def value_of(expression: Element) -> float | None:
 
 def field(name: str) -> Element:
     """Reference to a field."""
-    return made("FieldRef", field=name)
+    return build_element("FieldRef", field=name)
 
 
 def apply(function: str, *arguments: Element) -> Element:
     """Apply element: a function of its arguments."""
-    return made("Apply", arguments, function=function)
+    return build_element("Apply", arguments, function=function)
 
 
 def added(terms: Sequence[Element]) -> Element:
@@ -85,7 +84,7 @@ def compared(left: Element, relation: str, right: Element) -> Element:
     return apply(_RELATIONS[relation], left, right)
 
 
-def chosen(condition: Element, value: Element, otherwise: Element) -> Element:
+def if_else(condition: Element, value: Element, otherwise: Element) -> Element:
     """Conditional expression: `value` if the condition holds, else `otherwise`."""
     return apply("if", condition, value, otherwise)
 
@@ -102,19 +101,19 @@ def mapped_texts(name: str, pairs: Mapping[str, str]) -> Element:
 
 
 def _map(name: str, pairs: Mapping[str, str], **attributes: str) -> Element:
-    rows = made("InlineTable", (made("row", (_cell("from", k), _cell("to", v))) for k, v in pairs.items()))
-    pair = made("FieldColumnPair", field=name, column="from")
-    return made("MapValues", (pair, rows), outputColumn="to", **attributes)
+    rows = build_element("InlineTable", (build_element("row", (_cell("from", k), _cell("to", v))) for k, v in pairs.items()))
+    pair = build_element("FieldColumnPair", field=name, column="from")
+    return build_element("MapValues", (pair, rows), outputColumn="to", **attributes)
 
 
 def discretized(name: str, cuts: Sequence[float], values: Sequence[float], missing: float) -> Element:
     """Discretize element: the number of the interval that contains a field's value; `cuts` are the upper ends."""
     bins = [_bin(low, high, v) for low, high, v in zip((None, *cuts), (*cuts, None), values, strict=True)]
-    return made("Discretize", bins, field=name, dataType="double", mapMissingTo=text_of(missing))
+    return build_element("Discretize", bins, field=name, dataType="double", mapMissingTo=text_of(missing))
 
 
 def _cell(tag: str, text: str) -> Element:
-    cell = made(tag)
+    cell = build_element(tag)
     cell.text = text
     return cell
 
@@ -122,8 +121,8 @@ def _cell(tag: str, text: str) -> Element:
 def _bin(low: float | None, high: float | None, value: float) -> Element:
     margins = {"leftMargin": low, "rightMargin": high}
     attributes = {name: text_of(margin) for name, margin in margins.items() if margin is not None}
-    interval = made("Interval", closure="openClosed" if high is not None else "openOpen", **attributes)
-    return made("DiscretizeBin", (interval,), binValue=text_of(value))
+    interval = build_element("Interval", closure="openClosed" if high is not None else "openOpen", **attributes)
+    return build_element("DiscretizeBin", (interval,), binValue=text_of(value))
 
 
 # --- predicates -------------------------------------------------------------------------------------------------------
@@ -131,20 +130,19 @@ def _bin(low: float | None, high: float | None, value: float) -> Element:
 
 def holds(name: str, relation: str, value: str) -> Element:
     """Predicate that compares a field with a value; unknown if the field is missing."""
-    return made("SimplePredicate", field=name, operator=_RELATIONS[relation], value=value)
+    return build_element("SimplePredicate", field=name, operator=_RELATIONS[relation], value=value)
 
 
 def is_missing(name: str) -> Element:
     """Predicate that a field has no value."""
-    return made("SimplePredicate", field=name, operator="isMissing")
+    return build_element("SimplePredicate", field=name, operator="isMissing")
 
 
 def joined(operator: str, predicates: Sequence[Element]) -> Element:
     """Compound predicate of several predicates."""
-    return predicates[0] if len(predicates) == 1 else made("CompoundPredicate", predicates, booleanOperator=operator)
-
-
-LARGEST = 1.7976931348623157e308
+    return (
+        predicates[0] if len(predicates) == 1 else build_element("CompoundPredicate", predicates, booleanOperator=operator)
+    )
 
 
 def check_names(formula: Formula) -> None:
@@ -163,17 +161,22 @@ def check_names(formula: Formula) -> None:
 
 def dictionary(formula: Formula) -> Element:
     """Data dictionary: the columns and the target."""
-    fields = [*map(_data_field, _given(formula)), _target(formula)]
-    return made("DataDictionary", fields, numberOfFields=str(len(fields)))
+    fields = [*map(_data_field, _raw_columns(formula)), _target(formula)]
+    return build_element("DataDictionary", fields, numberOfFields=str(len(fields)))
 
 
 def mining_schema(formula: Formula) -> Element:
     """Mining schema: a level that did not occur in training is missing, unless it is an error."""
-    read = [made("MiningField", name=c.name, invalidValueTreatment=_invalid(c, formula.unseen)) for c in _given(formula)]
-    return made("MiningSchema", (*read, made("MiningField", name=target_name(formula), usageType="target")))
+    read = [
+        build_element("MiningField", name=c.name, invalidValueTreatment=_invalid(c, formula.unseen))
+        for c in _raw_columns(formula)
+    ]
+    return build_element(
+        "MiningSchema", (*read, build_element("MiningField", name=target_name(formula), usageType="target"))
+    )
 
 
-def _given(formula: Formula) -> list[Input]:
+def _raw_columns(formula: Formula) -> list[Input]:
     """Columns of the table; a column of which only date parts are read is numeric."""
     direct = {column.name: column for column in formula.columns if not column.part}
     return [direct.get(name) or Input(name, Kind.NUMERIC) for name in formula.given]
@@ -182,7 +185,7 @@ def _given(formula: Formula) -> list[Input]:
 def outputs(formula: Formula, answers: Sequence[Element] | None = None) -> Element:
     """Output element with `prediction` and `P(class)` of each class: the model's probabilities, or those in `answers`."""
     if formula.classes is None:
-        return made("Output", (output_field("prediction", "predictedValue", "continuous"),))
+        return build_element("Output", (output_field("prediction", "predictedValue", "continuous"),))
     fields = [output_field("prediction", "predictedValue", "categorical")]
     for k, name in enumerate(formula.classes):
         if answers is None:
@@ -190,13 +193,13 @@ def outputs(formula: Formula, answers: Sequence[Element] | None = None) -> Eleme
         else:
             fields.append(output_field(f"P({name})", "transformedValue", "continuous"))
             fields[-1].append(answers[k])
-    return made("Output", fields)
+    return build_element("Output", fields)
 
 
 def output_field(name: str, feature: str, optype: str, **more: str) -> Element:
     """Output field."""
     kind = "double" if optype == "continuous" else "string"
-    return made("OutputField", name=name, feature=feature, optype=optype, dataType=kind, **more)
+    return build_element("OutputField", name=name, feature=feature, optype=optype, dataType=kind, **more)
 
 
 def target_name(formula: Formula) -> str:
@@ -206,25 +209,25 @@ def target_name(formula: Formula) -> str:
 
 def _target(formula: Formula) -> Element:
     if formula.classes is None:
-        return made("DataField", name=target_name(formula), optype="continuous", dataType="double")
-    values = [made("Value", value=name) for name in formula.classes]
-    return made("DataField", values, name=target_name(formula), optype="categorical", dataType="string")
+        return build_element("DataField", name=target_name(formula), optype="continuous", dataType="double")
+    values = [build_element("Value", value=name) for name in formula.classes]
+    return build_element("DataField", values, name=target_name(formula), optype="categorical", dataType="string")
 
 
 def _data_field(column: Input) -> Element:
     if column.kind is not Kind.NUMERIC:
         optype = "ordinal" if column.kind is Kind.ORDINAL else "categorical"
         levels = in_cases(column) if column.is_boolean else map(str, column.levels)
-        values = [made("Value", value=level) for level in levels]
-        return made("DataField", values, name=column.name, optype=optype, dataType="string")
-    return made("DataField", _allowed(column), name=column.name, optype="continuous", dataType="double")
+        values = [build_element("Value", value=level) for level in levels]
+        return build_element("DataField", values, name=column.name, optype=optype, dataType="string")
+    return build_element("DataField", _allowed(column), name=column.name, optype="continuous", dataType="double")
 
 
 def _allowed(column: Input) -> list[Element]:
     if column.domain == "any":
         return []
-    minimum = 0.0 if column.domain == "count" else -LARGEST
-    return [made("Interval", closure="closedClosed", leftMargin=text_of(minimum), rightMargin=text_of(LARGEST))]
+    minimum = 0.0 if column.domain == "count" else -MAX_DOUBLE
+    return [build_element("Interval", closure="closedClosed", leftMargin=text_of(minimum), rightMargin=text_of(MAX_DOUBLE))]
 
 
 def _invalid(column: Input, unseen: str) -> str:

@@ -11,15 +11,14 @@ from baytree.data.schema.column import Kind
 from baytree.exporters.pmml import functions
 from baytree.exporters.pmml.dates import part
 from baytree.exporters.pmml.elements import (
-    FAR_BELOW,
     OURS,
     added,
     apply,
-    chosen,
+    build_element,
     compared,
     discretized,
     field,
-    made,
+    if_else,
     mapped,
     mapped_texts,
     multiplied,
@@ -57,8 +56,7 @@ from baytree.formula.expressions import (
     Total,
 )
 from baytree.formula.inputs import PER_DAY, Input, WeightedSum, in_cases
-
-MOST_TERMS = 4_000  # combinations of a joint table
+from baytree.formula.limits import MAX_JOINT_CELLS, MINUS_INFINITY
 
 
 class Fields:
@@ -88,31 +86,31 @@ class Fields:
         """Name of a derived field that holds the level for each value of a field."""
         name = f"{OURS}{len(self.derived) + 1}"
         self.derived.append(
-            made("DerivedField", (mapped_texts(of, levels),), name=name, optype="categorical", dataType="string")
+            build_element("DerivedField", (mapped_texts(of, levels),), name=name, optype="categorical", dataType="string")
         )
         return name
 
     def run(self) -> None:
         """Compute the steps that the predictions need."""
         for k in required_steps(self.formula):
-            self._steps[k] = self._kept(self.vector(self.formula.steps[k].value))
+            self._steps[k] = self._store_all(self.vector(self.formula.steps[k].value))
 
-    def keep(self, value: Element) -> Element:
+    def store(self, value: Element) -> Element:
         """Reference to a derived field that holds a value; constants and field references are returned unchanged."""
         if value.tag in ("FieldRef", "Constant"):
             return value
         name = f"{OURS}{len(self.derived) + 1}"
-        self.derived.append(made("DerivedField", (value,), name=name, optype="continuous", dataType="double"))
+        self.derived.append(build_element("DerivedField", (value,), name=name, optype="continuous", dataType="double"))
         return field(name)
 
     def tested(self) -> tuple[Input, ...]:
         """Inputs that tree tests read: the columns, then the weighted sums as derived fields."""
         return (*self.formula.columns, *map(self._sum, self.formula.made))
 
-    def _sum(self, made: WeightedSum) -> Input:
-        terms = zip(made.columns, made.weights, strict=True)
+    def _sum(self, build_element: WeightedSum) -> Input:
+        terms = zip(build_element.columns, build_element.weights, strict=True)
         parts = [multiplied([number(weight), field(self.formula.columns[j].name)]) for j, weight in terms]
-        total = self.keep(terms_of("+", parts))  # the function `sum` would skip missing values
+        total = self.store(terms_of("+", parts))  # the function `sum` would skip missing values
         return Input(total.get("field", ""), Kind.NUMERIC, domain="any")
 
     def vector(self, expression: Expression) -> list[Element]:
@@ -121,14 +119,14 @@ class Fields:
             case Named(step):
                 return self._steps[step]
             case Softmax(of):
-                return functions.softmax(self, self._kept(self.vector(of)))
+                return functions.softmax(self, self._store_all(self.vector(of)))
             case Spread(tree, table):
                 return mixed(self.formula.trees[tree], table, self.tested(), self)
             case Matching():
                 return self._matched(expression)
             case Kernels(of, classes):
                 functions.check_kernels(expression)
-                x = self.keep(self.element(of, 0))
+                x = self.store(self.element(of, 0))
                 return [functions.kernel_sum(self, bumps, x) for bumps in classes]
         return [self.element(expression, k) for k in range(width(expression, self.widths))]
 
@@ -153,47 +151,47 @@ class Fields:
             case Case(whens, otherwise):
                 result = self.element(otherwise, k)
                 for when in reversed(whens):
-                    result = chosen(self._holds(when.condition, k), self.element(when.value, k), result)
+                    result = if_else(self._holds(when.condition, k), self.element(when.value, k), result)
                 return result
-        return self._called(expression, k)
+        return self._call(expression, k)
 
-    def _called(self, expression: Expression, k: int) -> Element:
+    def _call(self, expression: Expression, k: int) -> Element:
         match expression:
             case Lookup(column, table, missing, cuts):
                 k %= len(missing)  # a single number holds for every class
                 return self._looked_up(column, [row[k] for row in table], missing[k], cuts)
             case Pick(of, table):
-                index = self.keep(self.element(of, 0)).get("field")
+                index = self.store(self.element(of, 0)).get("field")
                 rows = {repr(float(n)): row[k % len(row)] for n, row in enumerate(table)}
                 return number(table[0][k % len(table[0])]) if index is None else mapped(index, rows)
             case Route(tree):
                 return field(f"{OURS}tree {tree}")
             case Total(of):
-                return added(self._kept(self.vector(of)))
+                return added(self._store_all(self.vector(of)))
             case Highest(of):
-                return apply("max", *self._kept(self.vector(of)))
+                return apply("max", *self._store_all(self.vector(of)))
             case FirstHighest(of):
-                return functions.first_highest(self, self._kept(self.vector(of)))
+                return functions.first_highest(self, self._store_all(self.vector(of)))
             case Apply(function, of):
-                return functions.applied(function, self.keep(self.element(of, k)))
+                return functions.applied(function, self.store(self.element(of, k)))
             case LogDensity(of=of):
-                return functions.log_density(self, expression, k, self.keep(self.element(of, k)))
+                return functions.log_density(self, expression, k, self.store(self.element(of, k)))
             case LogRising(shape, amount):
-                return functions.log_rising(self, self.element(shape, k), self.keep(self.element(amount, k)))
+                return functions.log_rising(self, self.element(shape, k), self.store(self.element(amount, k)))
             case Softmax() | Spread() | Matching() | Kernels():
                 value = self.vector(expression)
                 return value[k % len(value)]
         raise TypeError(f"PMML has no {type(expression).__name__}")
 
-    def _kept(self, values: Sequence[Element]) -> list[Element]:
-        return [self.keep(value) for value in values]
+    def _store_all(self, values: Sequence[Element]) -> list[Element]:
+        return [self.store(value) for value in values]
 
     def _holds(self, condition: Known | Compare, k: int) -> Element:
         if isinstance(condition, Known):
             return apply("isNotMissing", field(self.formula.columns[condition.column].name))
         left, right = self.element(condition.left, k), self.element(condition.right, k)
         if condition.relation == "==" and condition.right == Constant((-float("inf"),)):
-            return compared(left, "<=", number(FAR_BELOW / 10))
+            return compared(left, "<=", number(MINUS_INFINITY / 10))
         return compared(left, condition.relation, right)
 
     def _looked_up(self, j: int, values: list[float], missing: float, cuts: Sequence[float]) -> Element:
@@ -209,25 +207,25 @@ class Fields:
         if j not in self._codes:
             column = self.formula.columns[j]
             codes = mapped(column.name, {str(level): float(code) for code, level in enumerate(column.levels)}, -1.0)
-            self._codes[j] = self.keep(codes).get("field", "")
+            self._codes[j] = self.store(codes).get("field", "")
         return self._codes[j]
 
     def _matched(self, matching: Matching) -> list[Element]:
-        if len(matching.codes) > MOST_TERMS:
+        if len(matching.codes) > MAX_JOINT_CELLS:
             raise ValueError(
-                f"PMML: a joint table of more than {MOST_TERMS:,} combinations makes the file too long; export to "
+                f"PMML: a joint table of more than {MAX_JOINT_CELLS:,} combinations makes the file too long; export to "
                 "Python or C"
             )
         x = [field(self.code(j)) for j in matching.columns]
-        is_missing = [self.keep(chosen(compared(each, "<", number(0.0)), number(1.0), number(0.0))) for each in x]
+        is_missing = [self.store(if_else(compared(each, "<", number(0.0)), number(1.0), number(0.0))) for each in x]
         n_possible = [
-            chosen(compared(u, "==", number(1.0)), number(float(n)), number(1.0))
+            if_else(compared(u, "==", number(1.0)), number(float(n)), number(1.0))
             for u, n in zip(is_missing, matching.n_levels, strict=True)
         ]
-        start = self.keep(multiplied([number(matching.added), *n_possible]))
+        start = self.store(multiplied([number(matching.added), *n_possible]))
         parts: list[list[Element]] = [[start] for _ in range(matching.n_classes)]
         for codes, label, weight in zip(matching.codes, matching.classes, matching.weight, strict=True):
-            parts[label].append(chosen(_agrees(x, codes), number(weight), number(0.0)))
+            parts[label].append(if_else(_agrees(x, codes), number(weight), number(0.0)))
         return [added(each) for each in parts]
 
 

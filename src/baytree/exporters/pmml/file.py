@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from baytree.exporters.pmml.elements import (
     OURS,
+    build_element,
     check_names,
-    chosen,
     compared,
     dictionary,
-    made,
+    if_else,
     mining_schema,
     number,
     output_field,
@@ -42,10 +42,10 @@ def document(formula: Formula) -> str:
         raise ValueError(
             "reject: a PMML model predicts a class for every row; omit reject, and compare P(class) with a threshold"
         )
-    application = made("Application", name="baytree", version=__version__)
-    header = made("Header", (application,), description=formula.title)
+    application = build_element("Application", name="baytree", version=__version__)
+    header = build_element("Header", (application,), description=formula.title)
     model = _whole_tree(formula) or _chain(formula)
-    root = made("PMML", (header, dictionary(formula), model), version="4.4", xmlns=NAMESPACE)
+    root = build_element("PMML", (header, dictionary(formula), model), version="4.4", xmlns=NAMESPACE)
     indent(root, " ")
     text = tostring(root, "unicode").replace("\r", "&#13;")  # an XML parser would normalise it to a line feed
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -56,18 +56,18 @@ def document(formula: Formula) -> str:
 
 def _whole_tree(formula: Formula) -> Element | None:
     """TreeModel of a formula whose predictions are the values of one tree's nodes; None for any other formula."""
-    answers, choice = _resolve(formula, formula.answers), _resolve(formula, formula.choice)
-    if not isinstance(answers, Pick) or not isinstance(route := _resolve(formula, answers.of), Route):
+    values, choice = _resolve(formula, formula.answers), _resolve(formula, formula.choice)
+    if not isinstance(values, Pick) or not isinstance(route := _resolve(formula, values.of), Route):
         return None
     if choice is not None and not (isinstance(choice, Pick) and _resolve(formula, choice.of) == route):
         return None
     classes, chosen_rows = formula.classes or (), choice.table if isinstance(choice, Pick) else ()
 
     def leaf(n: int) -> tuple[str, list[Element]]:
-        row = answers.table[n]
+        row = values.table[n]
         if not classes:
             return text_of(row[0]), []
-        distribution = [_share(name, probability) for name, probability in zip(classes, row, strict=True)]
+        distribution = [_proportion(name, probability) for name, probability in zip(classes, row, strict=True)]
         return classes[int(chosen_rows[n][0])], distribution
 
     fields = Fields(formula)
@@ -75,8 +75,8 @@ def _whole_tree(formula: Formula) -> Element | None:
     return _tree_model(formula, fields, root, outputs(formula), "classification" if classes else "regression")
 
 
-def _share(name: str, share: float) -> Element:
-    return made("ScoreDistribution", value=name, recordCount=text_of(share), probability=text_of(share))
+def _proportion(name: str, proportion: float) -> Element:
+    return build_element("ScoreDistribution", value=name, recordCount=text_of(proportion), probability=text_of(proportion))
 
 
 def _resolve(formula: Formula, expression: Expression | None) -> Expression | None:
@@ -89,11 +89,11 @@ def _resolve(formula: Formula, expression: Expression | None) -> Expression | No
 def _tree_model(formula: Formula, fields: Fields, root: Element, output: Element, function: str) -> Element:
     inside = (mining_schema(formula), output, *_transformations(fields), root)
     rules = {"noTrueChildStrategy": "returnLastPrediction", "splitCharacteristic": "multiSplit"}
-    return made("TreeModel", inside, functionName=function, missingValueStrategy="none", **rules)
+    return build_element("TreeModel", inside, functionName=function, missingValueStrategy="none", **rules)
 
 
 def _transformations(fields: Fields) -> list[Element]:
-    return [made("LocalTransformations", fields.derived)] if fields.derived else []
+    return [build_element("LocalTransformations", fields.derived)] if fields.derived else []
 
 
 # --- a chain of trees and a regression --------------------------------------------------------------------------------
@@ -110,9 +110,9 @@ def _chain(formula: Formula) -> Element:
     if not routes:
         return regression
     models = [*node_models, regression]
-    segments = [made("Segment", (made("True"), model), id=str(k)) for k, model in enumerate(models)]
-    chain = made("Segmentation", segments, multipleModelMethod="modelChain")
-    return made("MiningModel", (mining_schema(formula), chain), functionName=regression.get("functionName", ""))
+    segments = [build_element("Segment", (build_element("True"), model), id=str(k)) for k, model in enumerate(models)]
+    chain = build_element("Segmentation", segments, multipleModelMethod="modelChain")
+    return build_element("MiningModel", (mining_schema(formula), chain), functionName=regression.get("functionName", ""))
 
 
 def _routes(formula: Formula) -> list[int]:
@@ -132,7 +132,7 @@ def _node_number_model(formula: Formula, k: int, name: str) -> Element:
     """TreeModel that outputs the number of the node in which a row ends."""
     fields = Fields(formula)
     root = tree(formula.trees[k], fields.tested(), fields, lambda n: (text_of(float(n)), []))
-    output = made("Output", (output_field(name, "predictedValue", "continuous"),))
+    output = build_element("Output", (output_field(name, "predictedValue", "continuous"),))
     return _tree_model(formula, fields, root, output, "regression")
 
 
@@ -140,26 +140,26 @@ def _regression(formula: Formula, names: list[str]) -> Element:
     """RegressionModel in which each prediction is a field with coefficient 1."""
     fields = Fields(formula)
     fields.run()
-    answers = [fields.keep(each) for each in fields.vector(formula.answers)]
+    values = [fields.store(each) for each in fields.vector(formula.answers)]
     if formula.classes is None:
-        tables, output, function = [_table(answers[0])], outputs(formula), "regression"
+        tables, output, function = [_table(values[0])], outputs(formula), "regression"
     else:
         # readers compute the last class as 1 minus the others, and that rounding must not decide between leaves of a tree
         is_highest = formula.choice == FirstHighest(formula.answers) and not formula.trees
-        predictors = answers if is_highest else _indicators(formula, fields)
+        predictors = values if is_highest else _indicators(formula, fields)
         tables = [_table(each, name) for each, name in zip(predictors, formula.classes, strict=True)]
-        output, function = outputs(formula, None if is_highest else answers), "classification"
+        output, function = outputs(formula, None if is_highest else values), "classification"
     schema = mining_schema(formula)
-    schema.extend(made("MiningField", name=name) for name in names)
-    return made("RegressionModel", (schema, output, *_transformations(fields), *tables), functionName=function)
+    schema.extend(build_element("MiningField", name=name) for name in names)
+    return build_element("RegressionModel", (schema, output, *_transformations(fields), *tables), functionName=function)
 
 
 def _indicators(formula: Formula, fields: Fields) -> list[Element]:
     """1 for the chosen class, which need not be the most probable one, 0 for the others."""
     assert formula.choice is not None
-    index = fields.keep(fields.element(formula.choice, 0))
+    index = fields.store(fields.element(formula.choice, 0))
     return [
-        fields.keep(chosen(compared(index, "==", number(float(k))), number(1.0), number(0.0)))
+        fields.store(if_else(compared(index, "==", number(float(k))), number(1.0), number(0.0)))
         for k in range(len(formula.classes or ()))
     ]
 
@@ -167,6 +167,6 @@ def _indicators(formula: Formula, fields: Fields) -> list[Element]:
 def _table(predictor: Element, name: str | None = None) -> Element:
     attributes = {} if name is None else {"targetCategory": name}
     if predictor.tag == "Constant":
-        return made("RegressionTable", intercept=predictor.text or "0", **attributes)
-    term = made("NumericPredictor", name=predictor.get("field", ""), coefficient="1")
-    return made("RegressionTable", (term,), intercept="0", **attributes)
+        return build_element("RegressionTable", intercept=predictor.text or "0", **attributes)
+    term = build_element("NumericPredictor", name=predictor.get("field", ""), coefficient="1")
+    return build_element("RegressionTable", (term,), intercept="0", **attributes)

@@ -6,10 +6,9 @@ from math import inf, log, pi, sqrt
 from typing import Protocol
 from xml.etree.ElementTree import Element
 
-from baytree.exporters.pmml.elements import FAR_BELOW, added, apply, chosen, compared, multiplied, number, value_of
+from baytree.exporters.pmml.elements import added, apply, compared, if_else, multiplied, number, value_of
 from baytree.formula.expressions import Bumps, Kernels, LogDensity
-
-MOST_TERMS = 4_000  # kernels of all classes
+from baytree.formula.limits import MAX_KERNELS, MINUS_INFINITY
 
 _PLAIN = {"exp": "exp", "log1p": "ln1p", "sqrt": "sqrt", "abs": "abs", "round": "rint"}
 
@@ -17,24 +16,24 @@ _PLAIN = {"exp": "exp", "log1p": "ln1p", "sqrt": "sqrt", "abs": "abs", "round": 
 class FieldCache(Protocol):
     """Stores values as derived fields, so that nothing is computed twice."""
 
-    def keep(self, value: Element) -> Element:
+    def store(self, value: Element) -> Element:
         """Reference to the field that holds a value."""
 
 
-def softmax(kept: FieldCache, scores: list[Element]) -> list[Element]:
+def softmax(cache: FieldCache, scores: list[Element]) -> list[Element]:
     """Softmax of log scores: a probability per class."""
-    top = kept.keep(apply("max", *scores))
-    parts = [kept.keep(apply("exp", apply("-", score, top))) for score in scores]
-    total = kept.keep(added(parts))
+    top = cache.store(apply("max", *scores))
+    parts = [cache.store(apply("exp", apply("-", score, top))) for score in scores]
+    total = cache.store(added(parts))
     return [apply("/", part, total) for part in parts]
 
 
-def first_highest(kept: FieldCache, values: list[Element]) -> Element:
+def first_highest(cache: FieldCache, values: list[Element]) -> Element:
     """Index of the greatest value; the first of equal ones."""
     if len(values) == 1:
         return number(0.0)
-    top, last = kept.keep(apply("max", *values)), number(len(values) - 1.0)
-    indices = [chosen(compared(v, "==", top), number(float(k)), last) for k, v in enumerate(values[:-1])]
+    top, last = cache.store(apply("max", *values)), number(len(values) - 1.0)
+    indices = [if_else(compared(v, "==", top), number(float(k)), last) for k, v in enumerate(values[:-1])]
     return apply("min", *indices, last)
 
 
@@ -43,28 +42,28 @@ def applied(function: str, x: Element) -> Element:
     if function == "erfc":
         return multiplied([number(2.0), apply("stdNormalCDF", multiplied([number(-sqrt(2.0)), x]))])
     if function == "log":
-        return chosen(compared(x, ">", number(0.0)), apply("ln", x), number(FAR_BELOW))
+        return if_else(compared(x, ">", number(0.0)), apply("ln", x), number(MINUS_INFINITY))
     return apply(_PLAIN[function], x)
 
 
-def log_density(kept: FieldCache, density: LogDensity, k: int, x: Element) -> Element:
+def log_density(cache: FieldCache, density: LogDensity, k: int, x: Element) -> Element:
     """Log density of class k, normal or Student's t."""
     mean, scale, degrees, constant = (v[k] for v in (density.mean, density.scale, density.degrees, density.constant))
-    half = kept.keep(apply("-", multiplied([number(0.5), x]), number(mean / 2)))
-    z = kept.keep(apply("/", half, number(scale / 2)))
+    half = cache.store(apply("-", multiplied([number(0.5), x]), number(mean / 2)))
+    z = cache.store(apply("/", half, number(scale / 2)))
     distance = added([apply("ln", apply("abs", half)), number(log(2.0) - log(scale))])
     if degrees == inf:
-        near, far = multiplied([number(-0.5), z, z]), _far_below(distance)
+        inside, outside = multiplied([number(-0.5), z, z]), _far_below(distance)
     else:
         logs = apply("ln1p", multiplied([apply("/", z, number(degrees)), z]))
-        near = multiplied([number(-0.5 * (degrees + 1)), logs])
+        inside = multiplied([number(-0.5 * (degrees + 1)), logs])
         rest = added([distance, number(-0.5 * log(degrees))])
-        far = added([number(constant), multiplied([number(-(degrees + 1)), rest])])
+        outside = added([number(constant), multiplied([number(-(degrees + 1)), rest])])
     is_near = compared(apply("abs", z), "<=", number(2.0**500))
-    return chosen(is_near, added([number(constant), near]), far)
+    return if_else(is_near, added([number(constant), inside]), outside)
 
 
-def log_rising(kept: FieldCache, shape: Element, amount: Element) -> Element:
+def log_rising(cache: FieldCache, shape: Element, amount: Element) -> Element:
     """log Γ(shape + amount) − log Γ(shape) by Stirling's series, after shifting the shape to 15 or more.
 
     Raises ValueError if the shape is not a constant.
@@ -76,17 +75,17 @@ def log_rising(kept: FieldCache, shape: Element, amount: Element) -> Element:
         )
     is_zero = compared(amount, "==", number(0.0))
     if a == 0:
-        return chosen(is_zero, number(0.0), number(FAR_BELOW))
+        return if_else(is_zero, number(0.0), number(MINUS_INFINITY))
     shift: list[Element] = []
     while a < 15:
         shift.append(apply("ln1p", apply("/", amount, number(a))))
         a += 1
-    total = kept.keep(added([amount, number(a)]))
+    total = cache.store(added([amount, number(a)]))
     logs = multiplied([amount, apply("ln", total)])
     ratio = apply("ln1p", apply("/", amount, number(a)))
     parts = [logs, multiplied([number(a - 0.5), ratio]), multiplied([number(-1.0), amount])]
-    parts += [_stirling(kept, total), number(-_stirling_of(a)), *(multiplied([number(-1.0), each]) for each in shift)]
-    return chosen(is_zero, number(0.0), kept.keep(added(parts)))
+    parts += [_stirling(cache, total), number(-_stirling_of(a)), *(multiplied([number(-1.0), each]) for each in shift)]
+    return if_else(is_zero, number(0.0), cache.store(added(parts)))
 
 
 def check_kernels(kernels: Kernels) -> None:
@@ -95,24 +94,24 @@ def check_kernels(kernels: Kernels) -> None:
         raise ValueError(
             "PMML: Weka's kernel sum stops at negligible terms, which a field cannot express; export to Python or C"
         )
-    if sum(len(each.centre) for each in kernels.classes) > MOST_TERMS:
+    if sum(len(each.centre) for each in kernels.classes) > MAX_KERNELS:
         raise ValueError(
-            f"PMML: a density of more than {MOST_TERMS:,} kernels makes the file too long; export to Python or C"
+            f"PMML: a density of more than {MAX_KERNELS:,} kernels makes the file too long; export to Python or C"
         )
 
 
-def kernel_sum(kept: FieldCache, bumps: Bumps, x: Element) -> Element:
+def kernel_sum(cache: FieldCache, bumps: Bumps, x: Element) -> Element:
     """Log of a kernel density, computed relative to the nearest kernel to avoid underflow."""
-    scaled = kept.keep(apply("/", x, number(2 * bumps.width)))
+    scaled = cache.store(apply("/", x, number(2 * bumps.width)))
     half_distances = (apply("abs", apply("-", scaled, number(v / (2 * bumps.width)))) for v in bumps.centre)
-    z = [kept.keep(multiplied([number(2.0), each])) for each in half_distances]
-    nearest = kept.keep(apply("min", *z)) if len(z) > 1 else z[0]
+    z = [cache.store(multiplied([number(2.0), each])) for each in half_distances]
+    nearest = cache.store(apply("min", *z)) if len(z) > 1 else z[0]
     exponents = (multiplied([number(-0.5), apply("-", each, nearest), added([each, nearest])]) for each in z)
     parts = [multiplied([number(w), apply("exp", exponent)]) for w, exponent in zip(bumps.weight, exponents, strict=True)]
     log_norm = log(sum(bumps.weight)) + log(bumps.width) + 0.5 * log(2 * pi)
-    near = added([apply("ln", kept.keep(added(parts))), number(-log_norm), multiplied([number(-0.5), nearest, nearest])])
-    far = _far_below(apply("ln", apply("min", nearest, number(1.797693e308))))
-    return chosen(compared(nearest, "<", number(2.0**500)), near, far)
+    inside = added([apply("ln", cache.store(added(parts))), number(-log_norm), multiplied([number(-0.5), nearest, nearest])])
+    outside = _far_below(apply("ln", apply("min", nearest, number(1.797693e308))))
+    return if_else(compared(nearest, "<", number(2.0**500)), inside, outside)
 
 
 def _far_below(distance: Element) -> Element:
@@ -120,8 +119,8 @@ def _far_below(distance: Element) -> Element:
     return multiplied([number(-(2.0**990)), scaled])
 
 
-def _stirling(kept: FieldCache, x: Element) -> Element:
-    r = kept.keep(apply("/", number(1.0), multiplied([x, x])))
+def _stirling(cache: FieldCache, x: Element) -> Element:
+    r = cache.store(apply("/", number(1.0), multiplied([x, x])))
     inner = number(1 / 1680)
     for factor in (1 / 1260, 1 / 360, 1 / 12):
         inner = apply("-", number(factor), multiplied([r, inner]))

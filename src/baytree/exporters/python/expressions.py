@@ -73,9 +73,9 @@ class PythonExpressions:
         """Source of a number, or of a whole vector."""
         if self._width(expression) == 1:
             return self._element(expression, Loop())
-        whole = self._whole(expression)
-        if whole is not None:
-            return whole
+        as_integer = self._integer(expression)
+        if as_integer is not None:
+            return as_integer
         loop = Loop()
         element = self._element(expression, loop)
         return loop.over(element)
@@ -86,15 +86,15 @@ class PythonExpressions:
     def _x(self, column: int) -> str:
         return f"x[{literal(self.formula.columns[column].name)}]"
 
-    def _each(self, expressions: Iterable[Expression], loop: Loop) -> list[str]:
+    def _items(self, expressions: Iterable[Expression], loop: Loop) -> list[str]:
         return [self._element(each, loop) for each in expressions]
 
     def _element(self, expression: Expression, loop: Loop) -> str:
         """Source of a number or of one element of a vector; a vector that is computed as a whole becomes a loop variable."""
-        whole = self._whole(expression)
-        if whole is None:
+        as_integer = self._integer(expression)
+        if as_integer is None:
             return self._number(expression, loop)
-        return whole if self._width(expression) == 1 else loop.element(whole)
+        return as_integer if self._width(expression) == 1 else loop.element(as_integer)
 
     # --- element by element -------------------------------------------------------------------------------------------
 
@@ -103,19 +103,19 @@ class PythonExpressions:
             case Number(column):
                 return self._x(column)
             case Sum(terms):
-                return _added(self._each(terms, loop))
+                return _added(self._items(terms, loop))
             case Product((Constant((-1.0,)), other)):
                 return f"-{self._element(other, loop)}"
             case Product(factors):
-                return f"({' * '.join(self._each(factors, loop))})"
+                return f"({' * '.join(self._items(factors, loop))})"
             case Quotient(above, below):
-                return f"({' / '.join(self._each((above, below), loop))})"
+                return f"({' / '.join(self._items((above, below), loop))})"
             case Smallest(of) | Greatest(of):
                 name = "min" if isinstance(expression, Smallest) else "max"
-                return f"{name}({', '.join(self._each(of, loop))})"
+                return f"{name}({', '.join(self._items(of, loop))})"
             case Case(whens, otherwise):
                 return f"({self._sides(whens, loop)} else {self._element(otherwise, loop)})"
-        return self._called(expression, loop)
+        return self._call(expression, loop)
 
     def _sides(self, whens: tuple[When, ...], loop: Loop) -> str:
         conditionals = [f"{self._element(when.value, loop)} if {self._holds(when.condition, loop)}" for when in whens]
@@ -124,18 +124,18 @@ class PythonExpressions:
     def _holds(self, condition: Known | Compare, loop: Loop) -> str:
         if isinstance(condition, Known):
             return f"{self._x(condition.column)} is not None"
-        left, right = self._each((condition.left, condition.right), loop)
+        left, right = self._items((condition.left, condition.right), loop)
         return f"{left} {condition.relation} {right}"
 
-    def _called(self, expression: Expression, loop: Loop) -> str:
+    def _call(self, expression: Expression, loop: Loop) -> str:
         match expression:
             case Apply(function, of):
                 return f"{_FUNCTIONS.get(function, f'math.{function}')}({self._element(of, loop)})"
             case LogDensity(of, mean, scale, degrees, at_centre):
-                of_class = self._each(map(Constant, (mean, scale, degrees, at_centre)), loop)
+                of_class = self._items(map(Constant, (mean, scale, degrees, at_centre)), loop)
                 return f"_log_density({', '.join([self._element(of, loop), *of_class])})"
             case LogRising(shape, amount):
-                return f"_log_rising({', '.join(self._each((shape, amount), loop))})"
+                return f"_log_rising({', '.join(self._items((shape, amount), loop))})"
             case Total(of):
                 return f"_total({self._listed(of)})"
             case Highest(of):
@@ -157,7 +157,7 @@ class PythonExpressions:
 
     # --- computed as a whole ------------------------------------------------------------------------------------------
 
-    def _whole(self, expression: Expression) -> str | None:
+    def _integer(self, expression: Expression) -> str | None:
         """Source of a constant, name, table row or function result, which need no loop; None for any other expression."""
         match expression:
             case Constant(values):

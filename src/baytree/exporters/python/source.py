@@ -14,8 +14,9 @@ from baytree.exporters.python.expressions import PythonExpressions
 from baytree.exporters.python.literals import literal, needed, rows
 from baytree.formula import Formula
 from baytree.formula.builder import widths
-from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, Input, spellings
+from baytree.formula.inputs import FormulaNode, FormulaTest, Input, spellings
 from baytree.formula.transforms import may_abstain
+from baytree.summary.tree import SPREAD, STOP
 
 _MODULES = ("bisect", "datetime", "math", "re")  # modules that runtime functions may need
 

@@ -14,9 +14,9 @@ from sqlglot import exp
 from baytree.exporters.sql import terms
 from baytree.exporters.sql.terms import ColumnCache, Term
 
-DAY = 86_400_000_000.0  # microseconds
+MICROSECONDS_PER_DAY = 86_400_000_000.0
 
-PER_UNIT = {"W": 7 * DAY, "D": DAY, "h": 3.6e9, "m": 6e7, "s": 1e6, "ms": 1e3, "us": 1.0}
+PER_UNIT = {"W": 7 * MICROSECONDS_PER_DAY, "D": MICROSECONDS_PER_DAY, "h": 3.6e9, "m": 6e7, "s": 1e6, "ms": 1e3, "us": 1.0}
 
 _DATE, _TIME = "9999-99-99", "9999-99-99 99:99"
 
@@ -32,24 +32,24 @@ _ZONES = {
 _EPOCH = 719_468.0  # days from 0000-03-01 to 1970-01-01
 
 
-def microseconds(kept: ColumnCache, name: str, dialect: str) -> Term:
+def microseconds(cache: ColumnCache, name: str, dialect: str) -> Term:
     """Microseconds since 1970-01-01; NULL if the value is missing or not a date."""
-    text, layer = kept.keep_text(Term(_text(name, dialect), 0))
+    text, layer = cache.store_text(Term(_text(name, dialect), 0))
     shape = text
     for digit in "012345678":
         shape = _replace(shape, digit, "9")
-    shape, layer = kept.keep_text(Term(shape, layer))
-    zone = kept.keep(Term(_zone_length(shape), layer))
+    shape, layer = cache.store_text(Term(shape, layer))
+    zone = cache.store(Term(_zone_length(shape), layer))
     length = exp.Paren(this=exp.Sub(this=exp.Length(this=text), expression=zone.sql))
     is_iso = exp.In(this=_substring(shape, 1, length), expressions=[exp.Literal.string(body) for body in _BODIES])
-    size = kept.keep(Term(exp.Case(ifs=[exp.If(this=is_iso, true=length)]), zone.layer))
-    year, month, day = (kept.keep(_digits(kept, text, size, *place)) for place in ((10, 1, 4), (10, 6, 2), (10, 9, 2)))
-    return kept.keep(
+    size = cache.store(Term(exp.Case(ifs=[exp.If(this=is_iso, true=length)]), zone.layer))
+    year, month, day = (cache.store(_digits(cache, text, size, *place)) for place in ((10, 1, 4), (10, 6, 2), (10, 9, 2)))
+    return cache.store(
         terms.case(
             [
                 (
-                    _is_date(kept, year, month, day),
-                    terms.added([_time(kept, text, size, zone), _days(kept, year, month, day)]),
+                    _is_date(cache, year, month, day),
+                    terms.added([_time(cache, text, size, zone), _days(cache, year, month, day)]),
                 )
             ],
             Term(exp.Null(), 0),
@@ -64,35 +64,35 @@ def is_given(name: str, dialect: str) -> exp.Expression:
     return exp.Case(ifs=[exp.If(this=missing, true=exp.Literal.number(0))], default=exp.Literal.number(1))
 
 
-def in_unit(kept: ColumnCache, time: Term, unit: str) -> Term:
+def in_unit(cache: ColumnCache, time: Term, unit: str) -> Term:
     """Microseconds converted to the unit of a column."""
-    return time if unit == "us" else terms.divided(time, kept.number(PER_UNIT[unit]))
+    return time if unit == "us" else terms.divided(time, cache.number(PER_UNIT[unit]))
 
 
-def part(kept: ColumnCache, time: Term, which: str) -> Term:
+def part(cache: ColumnCache, time: Term, part_name: str) -> Term:
     """Year, month, or weekday (0 is Monday) of microseconds since 1970-01-01."""
 
     def floored(above: Term, below: float) -> Term:
-        return kept.keep(_floored(kept, above, below))
+        return cache.store(_floored(cache, above, below))
 
     def affine(factor: float, x: Term, constant: float) -> Term:
-        return terms.added([terms.multiplied([kept.number(factor), x]), kept.number(constant)])
+        return terms.added([terms.multiplied([cache.number(factor), x]), cache.number(constant)])
 
-    day = floored(time, DAY)
-    if which == "weekday":
+    day = floored(time, MICROSECONDS_PER_DAY)
+    if part_name == "weekday":
         monday = affine(1.0, day, 3.0)
-        return terms.subtracted(monday, terms.multiplied([kept.number(7.0), floored(monday, 7.0)]))
-    day = kept.keep(affine(1.0, day, _EPOCH))
+        return terms.subtracted(monday, terms.multiplied([cache.number(7.0), floored(monday, 7.0)]))
+    day = cache.store(affine(1.0, day, _EPOCH))
     century = floored(affine(4.0, day, 3.0), 146_097.0)
-    day_of_century = kept.keep(terms.subtracted(day, floored(affine(146_097.0, century, 0.0), 4.0)))
+    day_of_century = cache.store(terms.subtracted(day, floored(affine(146_097.0, century, 0.0), 4.0)))
     year = floored(affine(4.0, day_of_century, 3.0), 1_461.0)
     day_of_year = terms.subtracted(day_of_century, floored(affine(1_461.0, year, 0.0), 4.0))
     month = floored(affine(5.0, day_of_year, 2.0), 153.0)  # 0 is March
-    is_january_or_february = terms.compared(month, ">=", kept.number(10.0))
-    if which == "month":
+    is_january_or_february = terms.compared(month, ">=", cache.number(10.0))
+    if part_name == "month":
         return terms.case([(is_january_or_february, affine(1.0, month, -9.0))], affine(1.0, month, 3.0))
     full_year = terms.added([affine(100.0, century, 0.0), year])
-    return terms.case([(is_january_or_february, terms.added([full_year, kept.number(1.0)]))], full_year)
+    return terms.case([(is_january_or_february, terms.added([full_year, cache.number(1.0)]))], full_year)
 
 
 # --- text of a date -----------------------------------------------------------------------------------------------------
@@ -133,14 +133,14 @@ def _zone_length(shape: exp.Expression) -> exp.Expression:
     return exp.Case(ifs=ifs, default=exp.Literal.number(0))
 
 
-def _digits(kept: ColumnCache, text: exp.Expression, size: Term, least: int, start: int, length: int) -> Term:
-    """Number at a position of the text; 0 where the text, without its time zone, is shorter than `least`."""
-    return _if_longer(kept, size, least, _number(_substring(text, start, length)))
+def _digits(cache: ColumnCache, text: exp.Expression, size: Term, minimum: int, start: int, length: int) -> Term:
+    """Number at a position of the text; 0 where the text, without its time zone, is shorter than `minimum`."""
+    return _if_longer(cache, size, minimum, _number(_substring(text, start, length)))
 
 
-def _if_longer(kept: ColumnCache, size: Term, least: int, number: exp.Expression) -> Term:
-    is_there = exp.GTE(this=size.sql, expression=exp.Literal.number(least))
-    ifs = [exp.If(this=is_there, true=number), exp.If(this=terms.is_known(size.sql), true=kept.number(0.0).sql)]
+def _if_longer(cache: ColumnCache, size: Term, minimum: int, number: exp.Expression) -> Term:
+    is_there = exp.GTE(this=size.sql, expression=exp.Literal.number(minimum))
+    ifs = [exp.If(this=is_there, true=number), exp.If(this=terms.is_known(size.sql), true=cache.number(0.0).sql)]
     return Term(exp.Case(ifs=ifs), size.layer)
 
 
@@ -151,27 +151,27 @@ def _number(digits: exp.Expression) -> exp.Expression:
 # --- number of a date ---------------------------------------------------------------------------------------------------
 
 
-def _time(kept: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
+def _time(cache: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
     """Microseconds since midnight, in UTC if there is a time zone."""
-    hour, minute, second = (_digits(kept, text, size, *place) for place in ((16, 12, 2), (16, 15, 2), (19, 18, 2)))
-    seconds = _weighed(kept, [(3.6e9, hour), (6e7, minute), (1e6, second), (-6e7, _zone_minutes(kept, text, size, zone))])
-    return terms.added([seconds, _fraction(kept, text, size)])
+    hour, minute, second = (_digits(cache, text, size, *place) for place in ((16, 12, 2), (16, 15, 2), (19, 18, 2)))
+    seconds = _weighed(cache, [(3.6e9, hour), (6e7, minute), (1e6, second), (-6e7, _zone_minutes(cache, text, size, zone))])
+    return terms.added([seconds, _fraction(cache, text, size)])
 
 
-def _fraction(kept: ColumnCache, text: exp.Expression, size: Term) -> Term:
+def _fraction(cache: ColumnCache, text: exp.Expression, size: Term) -> Term:
     """Microseconds within a second; further digits are truncated."""
     n_digits = exp.Paren(this=exp.Sub(this=size.sql, expression=exp.Literal.number(20)))
     is_long = exp.GT(this=size.sql, expression=exp.Literal.number(26))
     length = exp.Case(ifs=[exp.If(this=is_long, true=exp.Literal.number(6))], default=n_digits)
-    scale = [exp.If(this=exp.Literal.number(20 + n), true=kept.number(10.0 ** (6 - n)).sql) for n in range(1, 6)]
+    scale = [exp.If(this=exp.Literal.number(20 + n), true=cache.number(10.0 ** (6 - n)).sql) for n in range(1, 6)]
     scaled = exp.Mul(
         this=_number(_substring(text, 21, length)),
-        expression=exp.Case(this=size.sql, ifs=scale, default=kept.number(1.0).sql),
+        expression=exp.Case(this=size.sql, ifs=scale, default=cache.number(1.0).sql),
     )
-    return _if_longer(kept, size, 21, scaled)
+    return _if_longer(cache, size, 21, scaled)
 
 
-def _zone_minutes(kept: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
+def _zone_minutes(cache: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
     """Minutes by which the time is ahead of UTC."""
 
     def after(n: int | exp.Expression) -> exp.Expression:
@@ -182,52 +182,52 @@ def _zone_minutes(kept: ColumnCache, text: exp.Expression, size: Term, zone: Ter
 
     last = exp.Sub(this=zone.sql, expression=exp.Literal.number(1))
     hours = Term(_number(_substring(text, after(2), 2)), size.layer)
-    minutes = terms.case([(at_least(5), Term(_number(_substring(text, after(last), 2)), size.layer))], kept.number(0.0))
+    minutes = terms.case([(at_least(5), Term(_number(_substring(text, after(last), 2)), size.layer))], cache.number(0.0))
     is_west = exp.EQ(this=_substring(text, after(1), 1), expression=exp.Literal.string("-"))
-    sign = terms.case([(Term(is_west, size.layer), kept.number(-1.0))], kept.number(1.0))
-    ahead = terms.multiplied([sign, _weighed(kept, [(60.0, hours), (1.0, minutes)])])
-    return terms.case([(at_least(3), ahead)], kept.number(0.0))
+    sign = terms.case([(Term(is_west, size.layer), cache.number(-1.0))], cache.number(1.0))
+    ahead = terms.multiplied([sign, _weighed(cache, [(60.0, hours), (1.0, minutes)])])
+    return terms.case([(at_least(3), ahead)], cache.number(0.0))
 
 
-def _days(kept: ColumnCache, year: Term, month: Term, day: Term) -> Term:
+def _days(cache: ColumnCache, year: Term, month: Term, day: Term) -> Term:
     """Microseconds from 1970-01-01 to the start of a day."""
-    is_before = terms.compared(month, "<=", kept.number(2.0))
-    year_from_march = kept.keep(terms.case([(is_before, terms.subtracted(year, kept.number(1.0)))], year))
+    is_before = terms.compared(month, "<=", cache.number(2.0))
+    year_from_march = cache.store(terms.case([(is_before, terms.subtracted(year, cache.number(1.0)))], year))
     months_since_march = terms.case(
-        [(is_before, terms.added([month, kept.number(9.0)]))], terms.subtracted(month, kept.number(3.0))
+        [(is_before, terms.added([month, cache.number(9.0)]))], terms.subtracted(month, cache.number(3.0))
     )
     days_before_month = _floored(
-        kept, terms.added([terms.multiplied([kept.number(153.0), months_since_march]), kept.number(2.0)]), 5.0
+        cache, terms.added([terms.multiplied([cache.number(153.0), months_since_march]), cache.number(2.0)]), 5.0
     )
-    leap_days = [(sign, _floored(kept, year_from_march, n)) for sign, n in ((1.0, 4.0), (-1.0, 100.0), (1.0, 400.0))]
-    total = _weighed(kept, [(365.0, year_from_march), *leap_days, (1.0, days_before_month), (1.0, day)])
-    return terms.multiplied([terms.subtracted(total, kept.number(_EPOCH + 1)), kept.number(DAY)])
+    leap_days = [(sign, _floored(cache, year_from_march, n)) for sign, n in ((1.0, 4.0), (-1.0, 100.0), (1.0, 400.0))]
+    total = _weighed(cache, [(365.0, year_from_march), *leap_days, (1.0, days_before_month), (1.0, day)])
+    return terms.multiplied([terms.subtracted(total, cache.number(_EPOCH + 1)), cache.number(MICROSECONDS_PER_DAY)])
 
 
-def _is_date(kept: ColumnCache, year: Term, month: Term, day: Term) -> Term:
+def _is_date(cache: ColumnCache, year: Term, month: Term, day: Term) -> Term:
     """Condition that the day exists."""
 
     def divides(n: float) -> exp.Expression:
-        return terms.compared(terms.multiplied([kept.number(n), _floored(kept, year, n)]), "==", year).sql
+        return terms.compared(terms.multiplied([cache.number(n), _floored(cache, year, n)]), "==", year).sql
 
     is_leap = terms.any_of([terms.all_of([divides(4.0), exp.Not(this=divides(100.0))]), divides(400.0)])
-    february = exp.Case(ifs=[exp.If(this=is_leap, true=kept.number(29.0).sql)], default=kept.number(28.0).sql)
-    lengths = {2: february, **dict.fromkeys((4, 6, 9, 11), kept.number(30.0).sql)}
-    ifs = [exp.If(this=kept.number(float(n)).sql, true=length) for n, length in lengths.items()]
-    last = exp.Case(this=month.sql, ifs=ifs, default=kept.number(31.0).sql)
+    february = exp.Case(ifs=[exp.If(this=is_leap, true=cache.number(29.0).sql)], default=cache.number(28.0).sql)
+    lengths = {2: february, **dict.fromkeys((4, 6, 9, 11), cache.number(30.0).sql)}
+    ifs = [exp.If(this=cache.number(float(n)).sql, true=length) for n, length in lengths.items()]
+    last = exp.Case(this=month.sql, ifs=ifs, default=cache.number(31.0).sql)
     bounds = [
-        exp.GTE(this=year.sql, expression=kept.number(1.0).sql),
-        exp.GTE(this=month.sql, expression=kept.number(1.0).sql),
-        exp.LTE(this=month.sql, expression=kept.number(12.0).sql),
-        exp.GTE(this=day.sql, expression=kept.number(1.0).sql),
+        exp.GTE(this=year.sql, expression=cache.number(1.0).sql),
+        exp.GTE(this=month.sql, expression=cache.number(1.0).sql),
+        exp.LTE(this=month.sql, expression=cache.number(12.0).sql),
+        exp.GTE(this=day.sql, expression=cache.number(1.0).sql),
         exp.LTE(this=day.sql, expression=last),
     ]
     return Term(terms.all_of(bounds), max(year.layer, month.layer, day.layer))
 
 
-def _weighed(kept: ColumnCache, parts: Sequence[tuple[float, Term]]) -> Term:
-    return terms.added([x if weight == 1.0 else terms.multiplied([kept.number(weight), x]) for weight, x in parts])
+def _weighed(cache: ColumnCache, parts: Sequence[tuple[float, Term]]) -> Term:
+    return terms.added([x if weight == 1.0 else terms.multiplied([cache.number(weight), x]) for weight, x in parts])
 
 
-def _floored(kept: ColumnCache, above: Term, below: float) -> Term:
-    return terms.function(exp.Floor, terms.divided(above, kept.number(below)))
+def _floored(cache: ColumnCache, above: Term, below: float) -> Term:
+    return terms.function(exp.Floor, terms.divided(above, cache.number(below)))

@@ -24,7 +24,7 @@ LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8 in PostgreSQL, ch
 
 MOST_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
 
-NARROW = 8  # columns of a table that MariaDB reads from JSON
+JSON_TABLE_COLUMNS_STEP = 8  # columns of a table that MariaDB reads from JSON
 
 MOST_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
 
@@ -41,12 +41,12 @@ def query(
     _check_supported(formula, dialect)
     layers = Layers(formula, dialect)
     formula = layers.formula
-    wanted = [k for k, step in enumerate(formula.steps) if step.effect_of is not None] if effects else []
-    layers.run(wanted)
-    answers = _answers(formula, layers, dialect)
-    shown = [*answers, *_effects(formula, layers, wanted)]
+    explained_steps = [k for k, step in enumerate(formula.steps) if step.effect_of is not None] if effects else []
+    layers.run(explained_steps)
+    outputs = _outputs(formula, layers, dialect)
+    output_columns = [*outputs, *_effects(formula, layers, explained_steps)]
     limit = MOST_COLUMNS.get(dialect, 10_000)
-    widest = sum(map(len, layers.layers)) + len(shown)
+    widest = sum(map(len, layers.layers)) + len(output_columns)
     if widest > limit:
         raise ValueError(
             f"SQL: this model needs {widest:,} columns in one query, and {dialect} supports {limit:,}; export to Python or C"
@@ -56,7 +56,7 @@ def query(
             f"SQL: this model needs {len(layers.layers)} nested steps, and {dialect} joins at most {deepest}; "
             "export to Python or C"
         )
-    selected = SOURCES[dialect](table, layers.layers, _shortened(shown, dialect), dialect)
+    selected = SOURCES[dialect](table, layers.layers, _with_unique_names(output_columns, dialect), dialect)
     return selected if view is None else f"CREATE VIEW {_quoted(view, dialect)} AS {selected}"
 
 
@@ -80,29 +80,29 @@ def _check_supported(formula: Formula, dialect: str) -> None:
             )
 
 
-def _answers(formula: Formula, layers: Layers, dialect: str) -> list[Computed]:
+def _outputs(formula: Formula, layers: Layers, dialect: str) -> list[Computed]:
     values = layers.vector(formula.answers)
-    columns = [layers.keep(value).sql for value in values]
+    columns = [layers.store(value).sql for value in values]
     if formula.choice is None:
         return _unless_refused([Computed("prediction", columns[0])], layers)
-    index = layers.keep(layers.element(formula.choice, 0)).sql
+    index = layers.store(layers.element(formula.choice, 0)).sql
     classes = formula.classes or ()
     ifs = [exp.If(this=exp.Literal.number(k), true=terms.text(name, dialect)) for k, name in enumerate(classes)]
     probabilities = [Computed(f"P({name})", value) for name, value in zip(classes, columns, strict=True)]
     return _unless_refused([Computed("prediction", exp.Case(this=index, ifs=ifs)), *probabilities], layers)
 
 
-def _unless_refused(answers: list[Computed], layers: Layers) -> list[Computed]:
+def _unless_refused(outputs: list[Computed], layers: Layers) -> list[Computed]:
     conditions = layers.refused()
     if not conditions:
-        return answers
+        return outputs
     refused = exp.or_(*(exp.Paren(this=condition) for condition in conditions))
     null = exp.Null()
-    return [Computed(n, exp.Case(ifs=[exp.If(this=refused, true=null)], default=v)) for n, v in answers]
+    return [Computed(n, exp.Case(ifs=[exp.If(this=refused, true=null)], default=v)) for n, v in outputs]
 
 
-def _effects(formula: Formula, layers: Layers, wanted: list[int]) -> Iterator[Computed]:
-    for k in wanted:
+def _effects(formula: Formula, layers: Layers, explained_steps: list[int]) -> Iterator[Computed]:
+    for k in explained_steps:
         column = formula.columns[formula.steps[k].effect_of or 0].name
         values = layers.step(k)
         names = formula.classes if formula.classes and len(values) == len(formula.classes) else ("",)
@@ -110,27 +110,27 @@ def _effects(formula: Formula, layers: Layers, wanted: list[int]) -> Iterator[Co
             yield Computed(f"effect({column}, {name})" if name else f"effect({column})", value.sql)
 
 
-def _shortened(computed: list[Computed], dialect: str) -> list[Computed]:
+def _with_unique_names(computed: list[Computed], dialect: str) -> list[Computed]:
     """Computed columns under unique names that are short enough for the database."""
     limit, names_used, renamed = LONGEST_NAME.get(dialect, 10**6), set(), []
     for name, value in computed:
-        short, n = _cut(name, limit), 1
+        short, n = _truncate(name, limit), 1
         while short.lower() in names_used:
             n += 1
-            short = f"{_cut(name, limit - 8)}~{n}"
+            short = f"{_truncate(name, limit - 8)}~{n}"
         names_used.add(short.lower())
         renamed.append(Computed(short, value))
     return renamed
 
 
-def _cut(name: str, limit: int) -> str:
+def _truncate(name: str, limit: int) -> str:
     return name.encode()[:limit].decode(errors="ignore") if len(name.encode()) > limit else name
 
 
 # --- how each dialect combines the layers ------------------------------------------------------------------------------
 
 
-def _nested(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+def _nested(table: str, layers: list[list[Computed]], output_columns: list[Computed], dialect: str) -> str:
     """Nested subqueries; the columns of the layers are excluded by name at the end."""
     inner = _source(table, dialect)
     for k, layer in enumerate(layers):
@@ -138,43 +138,43 @@ def _nested(table: str, layers: list[list[Computed]], shown: list[Computed], dia
     names = [_quoted(computed.name, dialect) for layer in layers for computed in layer]
     word = "EXCEPT" if dialect == "bigquery" else "EXCLUDE"
     every = f"* {word} ({', '.join(names)})" if names else "*"
-    return f"SELECT {every}, {_listed(shown, dialect)} FROM {inner}"
+    return f"SELECT {every}, {_listed(output_columns, dialect)} FROM {inner}"
 
 
-def _whole_rows(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+def _whole_rows(table: str, layers: list[list[Computed]], output_columns: list[Computed], dialect: str) -> str:
     """Subqueries that pass the row on as one value; without OFFSET, PostgreSQL would recompute a column at each use."""
     rows, inner = _quoted(terms.ROWS, dialect), _source(table, dialect)
     for k, layer in enumerate(layers):
         carried = "*" if k else f"{rows} AS {_quoted('baytree_row', dialect)}"
         inner = f"(SELECT {carried}, {_listed(layer, dialect)} FROM {inner} OFFSET 0) AS layer_{k}"
     every = f"({_quoted('baytree_row', dialect)}).*" if layers else "*"
-    return f"SELECT {every}, {_listed(shown, dialect)} FROM {inner}"
+    return f"SELECT {every}, {_listed(output_columns, dialect)} FROM {inner}"
 
 
-def _lateral(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+def _lateral(table: str, layers: list[list[Computed]], output_columns: list[Computed], dialect: str) -> str:
     """Lateral join: computed columns beside each row."""
     word = "CROSS APPLY" if dialect == "tsql" else "CROSS JOIN LATERAL"
     named = (f"{word} (SELECT {_listed(layer, dialect)}) AS layer_{k}" for k, layer in enumerate(layers))
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
-    return f"SELECT {rows}.*, {_listed(shown, dialect)} FROM {' '.join([source, *named])}"
+    return f"SELECT {rows}.*, {_listed(output_columns, dialect)} FROM {' '.join([source, *named])}"
 
 
-def _as_json(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+def _as_json(table: str, layers: list[list[Computed]], output_columns: list[Computed], dialect: str) -> str:
     """SQLite can join table-valued functions: the predictions of a row are written as JSON, which JSON_EACH reads."""
     layer_tables = []
     for k, layer in enumerate(layers):
         before = ("*, ", f" FROM layer_{k - 1}") if k else ("", "")
         layer_tables.append(f"layer_{k} AS MATERIALIZED (SELECT {before[0]}{_listed(layer, dialect)}{before[1]})")
-    values = ", ".join(computed.value.sql(dialect, copy=False) for computed in shown)
+    values = ", ".join(computed.value.sql(dialect, copy=False) for computed in output_columns)
     json_array = f"SELECT JSON_ARRAY({values})"
     if layer_tables:
         json_array = f"WITH {', '.join(layer_tables)} {json_array} FROM layer_{len(layer_tables) - 1}"
-    columns = [f"JSON_EXTRACT(answers.value, '$[{k}]') AS {_quoted(c.name, dialect)}" for k, c in enumerate(shown)]
+    columns = [f"JSON_EXTRACT(answers.value, '$[{k}]') AS {_quoted(c.name, dialect)}" for k, c in enumerate(output_columns)]
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
     return f"SELECT {rows}.*, {', '.join(columns)} FROM {source} CROSS JOIN JSON_EACH(JSON_ARRAY(({json_array}))) AS answers"
 
 
-def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+def _json_tables(table: str, layers: list[list[Computed]], output_columns: list[Computed], dialect: str) -> str:
     """Layers as JSON tables: MariaDB has no other lateral tables, and JSON keeps doubles exactly.
 
     Reading an element scans its array from the start, so arrays are short. The join order is fixed, because the optimiser
@@ -186,22 +186,22 @@ def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed]
         columns = ", ".join(f"{_quoted(c.name, dialect)} DOUBLE PATH '$[{j}]'" for j, c in enumerate(layer))
         named.append(f"JSON_TABLE(JSON_ARRAY({values}), '$' COLUMNS ({columns})) AS layer_{k}")
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
-    return f"SELECT {rows}.*, {_listed(shown, dialect)} FROM {' STRAIGHT_JOIN '.join([source, *named])}"
+    return f"SELECT {rows}.*, {_listed(output_columns, dialect)} FROM {' STRAIGHT_JOIN '.join([source, *named])}"
 
 
-def _narrow(layers: list[list[Computed]], most: int) -> list[list[Computed]]:
-    """Split the layers into parts of few columns, as few as a maximum of `most` parts allows."""
-    width = NARROW
-    while sum(-(-len(layer) // width) for layer in layers) > most:
-        width += NARROW
+def _narrow(layers: list[list[Computed]], max_parts: int) -> list[list[Computed]]:
+    """Split the layers into parts of few columns, as few as a maximum of `max_parts` parts allows."""
+    width = JSON_TABLE_COLUMNS_STEP
+    while sum(-(-len(layer) // width) for layer in layers) > max_parts:
+        width += JSON_TABLE_COLUMNS_STEP
     return [layer[first : first + width] for layer in layers for first in range(0, len(layer), width)]
 
 
-def _structs(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+def _structs(table: str, layers: list[list[Computed]], output_columns: list[Computed], dialect: str) -> str:
     """BigQuery's lateral tables are arrays of one struct."""
     named = (f"CROSS JOIN UNNEST([STRUCT({_listed(layer, dialect)})]) AS layer_{k}" for k, layer in enumerate(layers))
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
-    return f"SELECT {rows}.*, {_listed(shown, dialect)} FROM {' '.join([source, *named])}"
+    return f"SELECT {rows}.*, {_listed(output_columns, dialect)} FROM {' '.join([source, *named])}"
 
 
 Source = Callable[[str, list[list[Computed]], list[Computed], str], str]

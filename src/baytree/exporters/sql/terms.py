@@ -15,9 +15,8 @@ from baytree.formula.inputs import Input, spellings
 
 ROWS = "baytree_rows"  # alias of the table in a query
 
-WIDEST = 50  # arguments of a function
+MAX_FUNCTION_ARGUMENTS = 50  # databases limit the arguments of a function, SQLite to 100 by default
 
-FAR_BELOW = -1e305  # stands for −∞; actual scores are above −1e304
 
 _WITH_NAN = ("duckdb", "postgres", "spark", "bigquery", "snowflake")
 
@@ -34,10 +33,10 @@ class Term(NamedTuple):
 class ColumnCache(Protocol):
     """Stores values as columns of a layer, so that nothing is computed twice."""
 
-    def keep(self, term: Term) -> Term:
+    def store(self, term: Term) -> Term:
         """Column that holds a value."""
 
-    def keep_text(self, term: Term) -> Term:
+    def store_text(self, term: Term) -> Term:
         """Column that holds a text; the text itself if layers can hold only numbers."""
 
     def number(self, value: float) -> Term:
@@ -136,7 +135,7 @@ def _level(level: str, dialect: str) -> exp.Expression:
     return exp.Literal.string(level)
 
 
-def whole(value: int) -> Term:
+def integer(value: int) -> Term:
     """Non-negative integer literal."""
     return Term(exp.Literal.number(value), 0)
 
@@ -161,14 +160,14 @@ def added(parts: Sequence[Term]) -> Term:
     return _balanced(exp.Add, parts)
 
 
-def added_in_order(parts: Sequence[Term], keep: Callable[[Term], Term]) -> Term:
+def added_in_order(parts: Sequence[Term], store: Callable[[Term], Term]) -> Term:
     """Sum from left to right, exact to the last bit of that order; long sums span several layers."""
     total, *rest = parts
-    for first in range(0, len(rest), WIDEST):
+    for first in range(0, len(rest), MAX_FUNCTION_ARGUMENTS):
         sql, layer = total.sql, total.layer
-        for part in rest[first : first + WIDEST]:
+        for part in rest[first : first + MAX_FUNCTION_ARGUMENTS]:
             sql, layer = exp.Add(this=sql, expression=part.sql), max(layer, part.layer)
-        total = keep(Term(exp.Paren(this=sql), layer))
+        total = store(Term(exp.Paren(this=sql), layer))
     return total
 
 
@@ -193,8 +192,8 @@ def divided(left: Term, right: Term) -> Term:
 def extreme(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
     """Greatest or least of several values."""
     while len(parts) > 1:
-        groups = [parts[first : first + WIDEST] for first in range(0, len(parts), WIDEST)]
-        parts = [_called(kind, group) for group in groups]
+        groups = [parts[first : first + MAX_FUNCTION_ARGUMENTS] for first in range(0, len(parts), MAX_FUNCTION_ARGUMENTS)]
+        parts = [_call(kind, group) for group in groups]
     return parts[0]
 
 
@@ -218,7 +217,7 @@ def case(sides: Sequence[tuple[Term, Term]], otherwise: Term) -> Term:
     return Term(exp.Case(ifs=ifs, default=otherwise.sql), layer)
 
 
-def _called(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
+def _call(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
     if len(parts) == 1:
         return parts[0]
     first, *rest = (part.sql for part in parts)

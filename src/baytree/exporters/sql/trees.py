@@ -15,24 +15,24 @@ from sqlglot import exp
 from baytree.exporters.sql import terms
 from baytree.exporters.sql.terms import ColumnCache, Term, all_of, any_of, case, is_null, multiplied
 from baytree.formula.expressions import Matching, Numbers
-from baytree.formula.inputs import SPREAD, STOP, FormulaNode, FormulaTest, in_depth, n_branches
+from baytree.formula.inputs import FormulaNode, FormulaTest, in_depth, n_branches
+from baytree.formula.limits import MAX_JOINT_CELLS, MAX_TREE_NODES
+from baytree.summary.tree import SPREAD, STOP
 
 Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it is numeric
 
-MOST_NODES = 20_000  # of a tree in one query
 
-
-def routed(nodes: Sequence[FormulaNode], places: Sequence[int], read: Read) -> Term:
+def routed(nodes: Sequence[FormulaNode], leaf_rows: Sequence[int], read: Read) -> Term:
     """Index of the node in which a row ends."""
-    if len(nodes) > MOST_NODES:
+    if len(nodes) > MAX_TREE_NODES:
         raise ValueError(
-            f"SQL: a tree of {len(nodes):,} nodes exceeds the limit of {MOST_NODES:,} for one query; prune it, or "
+            f"SQL: a tree of {len(nodes):,} nodes exceeds the limit of {MAX_TREE_NODES:,} for one query; prune it, or "
             "export to Python, JavaScript or C"
         )
     sizes = _subtree_sizes(nodes)
     terms_of_nodes: dict[int, Term] = {}
     for head in reversed(_case_roots(nodes, sizes)):  # light branches before the CASE that contains them
-        terms_of_nodes[head] = _path(head, nodes, sizes, read, terms_of_nodes, places)
+        terms_of_nodes[head] = _path(head, nodes, sizes, read, terms_of_nodes, leaf_rows)
     return terms_of_nodes[0]
 
 
@@ -61,7 +61,12 @@ def weights(
 
 
 def _path(
-    head: int, nodes: Sequence[FormulaNode], sizes: list[int], read: Read, made: dict[int, Term], places: Sequence[int]
+    head: int,
+    nodes: Sequence[FormulaNode],
+    sizes: list[int],
+    read: Read,
+    terms_by_node: dict[int, Term],
+    leaf_rows: Sequence[int],
 ) -> Term:
     """CASE of a node and its largest descendants, down to a leaf."""
     sides: list[tuple[Term, Term]] = []
@@ -69,13 +74,15 @@ def _path(
     while nodes[n].tests:
         node, largest = nodes[n], _default_branch(nodes[n], sizes)
         if node.missing == STOP:
-            sides.append((_takes_branch(node, -1, read), _place(places[n])))
-        sides += [(_takes_branch(node, b, read), made[node.first + b]) for b in range(n_branches(node)) if b != largest]
+            sides.append((_takes_branch(node, -1, read), _leaf_row(leaf_rows[n])))
+        sides += [
+            (_takes_branch(node, b, read), terms_by_node[node.first + b]) for b in range(n_branches(node)) if b != largest
+        ]
         n = node.first + largest
-    return case(sides, _place(places[n]))
+    return case(sides, _leaf_row(leaf_rows[n]))
 
 
-def _place(n: int) -> Term:
+def _leaf_row(n: int) -> Term:
     return Term(exp.Literal.number(n), 0)
 
 
@@ -138,8 +145,8 @@ def _condition_of(test: FormulaTest, branch: int | None, read: Read) -> Term | N
     x, is_number = read(test.column)
     if is_number:
         return Term(is_null(x.sql), x.layer) if branch is None else _between(test, branch, x)
-    wanted = -1 if branch is None else branch
-    codes = [code for code, b in enumerate(test.branches) if b == wanted]
+    target_branch = -1 if branch is None else branch
+    codes = [code for code, b in enumerate(test.branches) if b == target_branch]
     conditions: list[exp.Expression] = []
     if branch is None:
         conditions.append(is_null(x.sql))
@@ -165,13 +172,13 @@ def _between(test: FormulaTest, branch: int, x: Term) -> Term | None:
 def _interval(x: Term, low: float, high: float, is_strict: bool) -> exp.Expression:
     bounds: list[exp.Expression] = []
     if low > -float("inf"):
-        bounds.append((exp.GTE if is_strict else exp.GT)(this=x.sql, expression=_cut(low)))
+        bounds.append((exp.GTE if is_strict else exp.GT)(this=x.sql, expression=_threshold(low)))
     if high < float("inf"):
-        bounds.append((exp.LT if is_strict else exp.LTE)(this=x.sql, expression=_cut(high)))
+        bounds.append((exp.LT if is_strict else exp.LTE)(this=x.sql, expression=_threshold(high)))
     return all_of(bounds) if bounds else exp.Not(this=is_null(x.sql))
 
 
-def _cut(value: float) -> exp.Expression:
+def _threshold(value: float) -> exp.Expression:
     """Threshold as a double in every database, like the numbers that are compared with it."""
     text = repr(abs(value))
     number = exp.Literal.number(text if "e" in text else f"{text}e0")
@@ -179,29 +186,30 @@ def _cut(value: float) -> exp.Expression:
     return exp.Cast(this=literal, to=exp.DataType.build("double"))
 
 
-MOST_TERMS = 4_000  # combinations of a joint table
+# Nodes of a tree that splits rows into fractions; more than in a graph or a file (MAX_FRACTIONAL_NODES), since a query has
+# one line per node.
+MAX_SQL_FRACTIONAL_NODES = 4_000
 
-MOST_PARTS = 4_000  # nodes of a tree that splits rows into fractions
 
-
-def by_level(kept: ColumnCache, x: Term, values: Sequence[float], missing: float) -> Term:
+def by_level(cache: ColumnCache, x: Term, values: Sequence[float], missing: float) -> Term:
     """Number of each level."""
-    codes = [(terms.equal(x, code), kept.number(value)) for code, value in enumerate(values) if value != missing]
-    return terms.case(codes, kept.number(missing))
+    codes = [(terms.equal(x, code), cache.number(value)) for code, value in enumerate(values) if value != missing]
+    return terms.case(codes, cache.number(missing))
 
 
-def by_bin(kept: ColumnCache, x: Term, values: Sequence[float], missing: float, cuts: Sequence[float]) -> Term:
+def by_bin(cache: ColumnCache, x: Term, values: Sequence[float], missing: float, thresholds: Sequence[float]) -> Term:
     """Number of the bin that contains a value."""
     bounds = [
-        (terms.compared(x, "<=", kept.number(threshold)), kept.number(v)) for threshold, v in zip(cuts, values, strict=False)
+        (terms.compared(x, "<=", cache.number(threshold)), cache.number(v))
+        for threshold, v in zip(thresholds, values, strict=False)
     ]
     is_missing = Term(terms.is_null(x.sql), x.layer)
-    return terms.case([(is_missing, kept.number(missing)), *bounds], kept.number(values[-1]))
+    return terms.case([(is_missing, cache.number(missing)), *bounds], cache.number(values[-1]))
 
 
-def picked(place: Term, values: Sequence[float], kept: ColumnCache) -> Term:
+def picked(place: Term, values: Sequence[float], cache: ColumnCache) -> Term:
     """Number at an index, by bisection: nested CASEs of logarithmic depth."""
-    level = [(n, kept.number(v).sql) for n, v in enumerate(values) if n == 0 or v != values[n - 1]]
+    level = [(n, cache.number(v).sql) for n, v in enumerate(values) if n == 0 or v != values[n - 1]]
     while len(level) > 1:
         merged = []
         for k in range(0, len(level) - 1, 2):
@@ -212,47 +220,48 @@ def picked(place: Term, values: Sequence[float], kept: ColumnCache) -> Term:
     return Term(level[0][1], place.layer)
 
 
-def listed(place: Term, values: Sequence[float], kept: ColumnCache) -> Term:
+def listed(place: Term, values: Sequence[float], cache: ColumnCache) -> Term:
     """Number at an index of a list, which DuckDB reads in constant time."""
     if len(set(values)) == 1:
-        return kept.number(values[0])
-    numbers = exp.Array(expressions=[kept.number(value).sql for value in values])
+        return cache.number(values[0])
+    numbers = exp.Array(expressions=[cache.number(value).sql for value in values])
     following = exp.Add(this=place.sql, expression=exp.Literal.number(1))
     return Term(exp.Anonymous(this="LIST_EXTRACT", expressions=[numbers, following]), place.layer)
 
 
-def matched(kept: ColumnCache, matching: Matching, x: Sequence[Term]) -> list[Term]:
+def matched(cache: ColumnCache, matching: Matching, x: Sequence[Term]) -> list[Term]:
     """Weight of the combinations that agree with the columns `x`, one term per class."""
-    if len(matching.codes) > MOST_TERMS:
+    if len(matching.codes) > MAX_JOINT_CELLS:
         raise ValueError(
-            f"SQL: a joint table of more than {MOST_TERMS:,} combinations makes the query too long; export to Python or C"
+            f"SQL: a joint table of more than {MAX_JOINT_CELLS:,} combinations makes the query too long; "
+            "export to Python or C"
         )
     n_possible = [
-        terms.case([(Term(terms.is_null(t.sql), t.layer), kept.number(float(n)))], kept.number(1.0))
+        terms.case([(Term(terms.is_null(t.sql), t.layer), cache.number(float(n)))], cache.number(1.0))
         for t, n in zip(x, matching.n_levels, strict=True)
     ]
-    initial = kept.keep(terms.multiplied([kept.number(matching.added), *n_possible]))
+    initial = cache.store(terms.multiplied([cache.number(matching.added), *n_possible]))
     parts: list[list[Term]] = [[initial] for _ in range(matching.n_classes)]
     for codes, label, weight in zip(matching.codes, matching.classes, matching.weight, strict=True):
-        parts[label].append(terms.case([(_agrees(x, codes), kept.number(weight))], kept.number(0.0)))
+        parts[label].append(terms.case([(_agrees(x, codes), cache.number(weight))], cache.number(0.0)))
     return [terms.added(each) for each in parts]
 
 
-def spread(kept: ColumnCache, nodes: Sequence[FormulaNode], table: Sequence[Numbers], read: Read) -> list[Term]:
+def spread(cache: ColumnCache, nodes: Sequence[FormulaNode], table: Sequence[Numbers], read: Read) -> list[Term]:
     """Mixture of the table rows of the nodes that fractions of a row reach."""
-    if len(nodes) > MOST_PARTS:
+    if len(nodes) > MAX_SQL_FRACTIONAL_NODES:
         raise ValueError(
             f"SQL: this tree splits rows into fractions, and its {len(nodes):,} nodes exceed the limit of "
-            f"{MOST_PARTS:,} for a query; prune the tree, or export to Python, JavaScript or C"
+            f"{MAX_SQL_FRACTIONAL_NODES:,} for a query; prune the tree, or export to Python, JavaScript or C"
         )
-    fractions = weights(nodes, read, kept.keep, kept.number)
-    return [_mixed(kept, fractions, [row[k] for row in table]) for k in range(len(table[0]))]
+    fractions = weights(nodes, read, cache.store, cache.number)
+    return [_mixed(cache, fractions, [row[k] for row in table]) for k in range(len(table[0]))]
 
 
-def _mixed(kept: ColumnCache, parts: list[tuple[int, Term]], values: list[float]) -> Term:
+def _mixed(cache: ColumnCache, parts: list[tuple[int, Term]], values: list[float]) -> Term:
     """Sum in the order of the other languages' runtimes, so that ties agree; zero terms change no bit and are omitted."""
-    products = [terms.multiplied([part, kept.number(values[n])]) for n, part in parts if values[n] != 0]
-    return terms.added_in_order(products, kept.keep) if products else kept.number(0.0)
+    products = [terms.multiplied([part, cache.number(values[n])]) for n, part in parts if values[n] != 0]
+    return terms.added_in_order(products, cache.store) if products else cache.number(0.0)
 
 
 def _agrees(x: Sequence[Term], codes: Sequence[int]) -> Term:

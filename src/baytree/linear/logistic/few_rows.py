@@ -30,7 +30,7 @@ _NONE = np.zeros((0, 0))
 
 def are_few(rows: DenseRows) -> bool:
     """Whether the rows are one local block whose Hessian is cheap to compute."""
-    if not isinstance(rows.pieces, LocalPartitionValues) or len(rows.pieces.pieces) != 1:
+    if not isinstance(rows.pieces, LocalPartitionValues) or len(rows.pieces.values) != 1:
         return False
     if rows.k == 1:
         return rows.n_rows * rows.q**2 <= _MOST

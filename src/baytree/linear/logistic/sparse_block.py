@@ -59,7 +59,7 @@ class SparseBlock(msgspec.Struct, frozen=True):
             )
             return LossGradient(loss, gradient.T)
 
-        return RowChunks(n, count=4, least=1024).total(part), probability
+        return RowChunks(n, max_chunks=4, min_rows=1024).total(part), probability
 
     def hessian_diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Diagonal of the Hessian of the mean loss. [k, q]"""

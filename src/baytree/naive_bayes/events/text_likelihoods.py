@@ -20,7 +20,7 @@ from baytree.formula.builder import Effects, FormulaBuilder, bag, constant, matr
 from baytree.formula.expressions import Case, Compare, Expression, Named, OverWords, Sum, When
 from baytree.naive_bayes.events.base import ColumnLikelihood
 from baytree.naive_bayes.events.count_likelihoods import check_concentration, less_size
-from baytree.summary.naive_bayes import MOST_WORDS, TellingWords
+from baytree.summary.naive_bayes import MAX_WORDS_PER_CLASS, TellingWords
 
 SHOWN_WORDS = 10  # words in an explanation; the others are summed in one line
 
@@ -43,7 +43,7 @@ class WordLikelihood(ColumnLikelihood, frozen=True):
     def summary(self, schema: Schema) -> list[TellingWords]:
         """Words with the largest weight for each class."""
         column = schema.columns[self.column]
-        return [TellingWords(column.name, tuple(map(tuple, top_words(self.weights(), column.levels, MOST_WORDS))))]
+        return [TellingWords(column.name, tuple(map(tuple, top_words(self.weights(), column.levels, MAX_WORDS_PER_CLASS))))]
 
 
 def top_words(weights: np.ndarray, vocabulary: tuple, n: int) -> list[list[str]]:

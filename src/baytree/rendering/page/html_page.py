@@ -73,7 +73,7 @@ SECTIONS = {
 
 SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their dependencies
 
-MOST_LETTERS = 120  # of a name in a heading
+MAX_HEADING_CHARACTERS = 120  # of a name in a heading: longer ones would push the page apart
 
 
 def to_html(page: Page) -> str:
@@ -134,7 +134,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "template": _template,
         "plain": plain,
-        "named": lambda text: shortened(plain(text), MOST_LETTERS),
+        "named": lambda text: shortened(plain(text), MAX_HEADING_CHARACTERS),
         "number": number,
         "percent": percent,
         "px": lambda value: f"{value:.2f}".rstrip("0").rstrip("."),
@@ -142,17 +142,17 @@ def _environment() -> Environment:
     return environment
 
 
-def percent(share: float) -> str:
+def percent(proportion: float) -> str:
     """Proportion in per cent: at most one decimal, and never 0 % or 100 % by rounding.
 
     >>> percent(0.25), percent(0.0004), percent(0.9999)
     ('25 %', '< 0.1 %', '> 99.9 %')
     """
-    if 0 < share < 0.001:
+    if 0 < proportion < 0.001:
         return "< 0.1 %"
-    if 0.999 < share < 1:
+    if 0.999 < proportion < 1:
         return "> 99.9 %"
-    return f"{100 * share:.0f} %" if share in (0, 1) or 0.1 <= share <= 0.9 else f"{100 * share:.1f} %"
+    return f"{100 * proportion:.0f} %" if proportion in (0, 1) or 0.1 <= proportion <= 0.9 else f"{100 * proportion:.1f} %"
 
 
 Section = (

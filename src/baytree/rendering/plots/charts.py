@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _COLOUR, _QUIET = "#2f6f4f", "#9aa5a0"
 
-_MOST_CLASSES = 12  # of a legend
+_MAX_LEGEND_CLASSES = 12  # classes in a legend; more would cover the plot
 
 
 def axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:
@@ -39,7 +39,7 @@ def legend(ax: Axes, classes: Sequence[str]) -> None:
         return
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=colour(code), label=literal(name)) for code, name in enumerate(classes[:_MOST_CLASSES])]
+    handles = [Patch(facecolor=colour(code), label=literal(name)) for code, name in enumerate(classes[:_MAX_LEGEND_CLASSES])]
     ax.legend(handles=handles, frameon=False, loc="upper left", ncols=min(6, len(handles)), fontsize="small")
 
 

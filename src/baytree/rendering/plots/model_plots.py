@@ -39,9 +39,9 @@ def plot_probabilities(
     return ax
 
 
-_NAMED = 12  # lines whose labels are large
+_MAX_LARGE_LABELS = 12  # plots of more lines get small labels
 
-_SHOWN = 30  # features of a coefficient plot
+_MAX_FEATURES = 30  # features of a coefficient plot, those of largest effect: their labels still fit its height
 
 
 def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
@@ -72,7 +72,7 @@ def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str],
     """Coefficients per standard deviation against log10 λ, strongest penalty on the right. importance [n, k, p]"""
     ax = axes(ax)
     x = np.log10(lambdas)
-    is_many = importance.shape[1] * importance.shape[2] > _NAMED
+    is_many = importance.shape[1] * importance.shape[2] > _MAX_LARGE_LABELS
     for j, name in enumerate(names):
         for k in range(importance.shape[1]):
             (line,) = ax.plot(x, importance[:, k, j], linewidth=1, color=f"C{j % 10}")
@@ -89,7 +89,7 @@ def plot_slopes(slopes: Sequence[Slope], ax: Axes | None = None) -> Axes:
     """Effect of a standard deviation of each feature, the largest on top, with intervals if there are any."""
     ax = axes(ax)
     shown = sorted((slope for slope in slopes if slope.column and slope.estimate), key=lambda slope: abs(slope.importance))
-    for position, slope in enumerate(shown := shown[-_SHOWN:]):
+    for position, slope in enumerate(shown := shown[-_MAX_FEATURES:]):
         ax.plot(slope.importance, position, "o", color="C0")
         if slope.interval is not None:
             per_sd = slope.importance / slope.estimate
@@ -125,9 +125,9 @@ def plot_loss(curves: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes
     return ax
 
 
-_ACROSS = 3  # panels per row
+_PANELS_PER_ROW = 3
 
-_PANEL = 3.6, 2.8  # inches
+_PANEL_INCHES = 3.6, 2.8  # width and height of a panel
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -150,9 +150,9 @@ class SplineCurve(msgspec.Struct, frozen=True):
 def plot_splines(curves: Sequence[SplineCurve]) -> Figure:
     """One panel per column; for pairs, one per score."""
     panels = [(curve, k) for curve in curves for k in (range(len(curve.scores)) if len(curve.axes) > 1 else [0])]
-    across = max(1, min(_ACROSS, len(panels)))
+    across = max(1, min(_PANELS_PER_ROW, len(panels)))
     down = max(1, -(-len(panels) // across))
-    figure: Any = axes(None, (_PANEL[0] * across, _PANEL[1] * down)).figure
+    figure: Any = axes(None, (_PANEL_INCHES[0] * across, _PANEL_INCHES[1] * down)).figure
     figure.clear()
     for index, (curve, k) in enumerate(panels):
         ax = figure.add_subplot(down, across, index + 1)

@@ -42,7 +42,7 @@ nb::dict grow(const nb::list& given_columns, const Vector<int32_t>& levels, cons
               const nb::dict& given, int threads) {
   const size_t rows = y.shape(0);
   if (rows == 0) throw nb::value_error("a tree needs at least one row");
-  if (rows > 0x7FFFFFFFu) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
+  if (rows > max_rows) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
   const Columns columns = columns_of(given_columns, levels, rows);
   const tree::sorted::Settings settings = settings_of(given);
   tree::sorted::Target target;

@@ -43,7 +43,7 @@ nb::dict best_tree(const Vector<uint64_t>& bits, size_t tests, const Vector<int3
                    int64_t mistake, int64_t leaf, int64_t least, int max_depth, double seconds, const nb::callable& is_given_up) {
   const size_t rows = label.shape(0);
   if (weight.shape(0) != rows) throw nb::value_error("one weight is needed per row");
-  if (rows > 0x7FFFFFFFu) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
+  if (rows > max_rows) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
   if (bits.shape(0) != tests * ((rows + 63) / 64)) throw nb::value_error("one bit is needed per test and row");
   for (const int32_t c : view(label)) if (c < 0 || size_t(c) >= classes) throw nb::value_error("a label is no class");
   const Limits limits{max_depth, least, seconds, [&] { return is_to_end(is_given_up); }};

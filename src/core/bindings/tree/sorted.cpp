@@ -108,7 +108,7 @@ using MaybeInts = std::optional<Vector<int32_t>>;
 
 Target target_of(size_t rows, const int32_t* label, const double* y, const double* weight, const Vector<double>& scale, const nb::dict& given) {
   if (rows == 0) throw nb::value_error("a tree needs at least one row");
-  if (rows > 0x7FFFFFFFu) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
+  if (rows > max_rows) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
   Target target;
   target.classes = label ? scale.shape(0) : 0;
   target.label = label, target.y = y, target.weight = weight;

@@ -15,7 +15,7 @@ import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.engine.partitions import Partitions
-from baytree.engine.remote import SPACE, RemotePartitions, check_memory
+from baytree.engine.remote import PEAK_MEMORY_FACTOR, RemotePartitions, check_memory
 from baytree.folds.content_folds import assign_folds, row_keys
 from baytree.statistics.containers import RowArrays
 from baytree.tree.growing.cart import best_step, between_steps, drop_empty_rows, has_value, losses, with_errors
@@ -158,7 +158,7 @@ class HeldOutLoss(msgspec.Struct, frozen=True):
 
 def _folds(rows: RemotePartitions, policy: Policy, step: CrossValidated) -> np.ndarray:
     """Fold of each row, int16 [n_rows]; −1 if CART is not fitted to it."""
-    check_memory(rows.n_rows * BYTES_OF_A_KEY * SPACE, rows.source)
+    check_memory(rows.n_rows * BYTES_OF_A_KEY * PEAK_MEMORY_FACTOR, rows.source)
     key, label, is_fitted = rows.map_reduce(partial(_keys, policy, step.seed), rows_per_part=None).arrays
     fold = np.full(len(key), -1, np.int16)
     assert isinstance(step.cv, int)

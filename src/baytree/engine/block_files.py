@@ -17,25 +17,25 @@ from uuid import uuid4
 
 _FOLDER = "baytree-blocks"
 
-_IDLE = 3600  # seconds after which a file that no pass has read is removed
+_MAX_IDLE_SECONDS = 3600  # age since the last pass that read it at which a file is removed: executors may run for days
 
 
-def keep(content: bytes) -> str | None:
+def write(read: bytes) -> str | None:
     """Write a block to a file and return its name; None if that is not possible."""
     folder = _folder()
     if folder is None:
         return None
     _remove_idle(folder)
     name = f"{_digest(folder)}-{uuid4().hex}"
-    return name if _write_atomically(folder / name, content) else None
+    return name if _write_atomically(folder / name, read) else None
 
 
-def home(name: str) -> str:
+def origin(name: str) -> str:
     """Digest of the machine and folder where a block of this name was first written."""
     return name.partition("-")[0]
 
 
-def content(name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
+def read(name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
     """Content of the named file, else the given block, which is then written for the next pass; None if both are missing."""
     folder = _folder()
     if folder is None or name is None:
@@ -46,17 +46,19 @@ def content(name: str | None, block: bytes | None = None) -> bytes | memoryview 
     return block if mapped is None else mapped
 
 
-def made(key: str, make: Callable[..., bytes], name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
+def read_or_compute(
+    key: str, compute: Callable[..., bytes], name: str | None, block: bytes | None = None
+) -> bytes | memoryview | None:
     """Value computed from a block and cached under `key`; None if neither the value nor the block is available."""
     folder = _folder()
     path = None if folder is None or name is None else folder / f"{name}-{key}"
     cached = None if path is None else _map_file(path)
     if cached is not None:
         return cached
-    source = content(name, block)
+    source = read(name, block)
     if source is None:
         return None
-    computed = make(source)
+    computed = compute(source)
     if path is not None:
         _write_atomically(path, computed)
     return computed
@@ -89,11 +91,11 @@ def _digest(folder: Path) -> str:
     return hashlib.sha256(f"{socket.gethostname()}:{folder}".encode()).hexdigest()[:16]
 
 
-def _write_atomically(path: Path, content: bytes) -> bool:
+def _write_atomically(path: Path, read: bytes) -> bool:
     """Write a file atomically, since another worker may read it at the same time; return whether it succeeded."""
     partial = path.with_suffix(f".{os.getpid()}")
     try:
-        partial.write_bytes(content)
+        partial.write_bytes(read)
         partial.replace(path)
     except OSError:
         partial.unlink(missing_ok=True)
@@ -104,7 +106,7 @@ def _write_atomically(path: Path, content: bytes) -> bool:
 def _remove_idle(folder: Path) -> None:
     for path in folder.iterdir():
         try:
-            if time.time() - path.stat().st_mtime > _IDLE:
+            if time.time() - path.stat().st_mtime > _MAX_IDLE_SECONDS:
                 path.unlink()
         except OSError:  # another worker removed it first
             continue
