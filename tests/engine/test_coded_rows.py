@@ -91,8 +91,8 @@ def test_rows_are_coded_once_however_many_rounds_there_are(tmp_path, monkeypatch
     frame = pl.DataFrame({"x": r.normal(size=90_000), "z": r.normal(size=90_000)})
     frame = frame.with_columns(y=(pl.col("x") + pl.col("z") > 0).cast(pl.Int8))
     frame.write_parquet(tmp_path / "rows.parquet")
-    made, put = [], value_codes.ColumnCodes.put
-    monkeypatch.setattr(value_codes.ColumnCodes, "put", lambda *given: made.append(given[2]) or put(*given))
+    made, put = [], value_codes.ColumnCodes.write
+    monkeypatch.setattr(value_codes.ColumnCodes, "write", lambda *given: made.append(given[2]) or put(*given))
     seen, remember = [], block_store.DerivedBlockStore.__init__
     monkeypatch.setattr(block_store.DerivedBlockStore, "__init__", lambda *given: seen.append(given[0]) or remember(*given))
     bt.DecisionTreeClassifier(max_depth=6).fit(bt.scan(tmp_path / "rows.parquet"), "y")

@@ -30,8 +30,8 @@ TREES = {
 @pytest.fixture
 def small_nodes(monkeypatch):
     """Nodes of more than 200 rows are counted, not brought."""
-    monkeypatch.setattr(growth, "SMALL", 200)
-    monkeypatch.setattr(grow, "SMALL", 200)
+    monkeypatch.setattr(growth, "MAX_GATHERED_NODE_ROWS", 200)
+    monkeypatch.setattr(grow, "MAX_GATHERED_NODE_ROWS", 200)
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -59,7 +59,7 @@ def test_weights_count_as_they_do_in_memory(table, tmp_path):
 
 @pytest.mark.usefixtures("small_nodes")
 def test_a_column_of_many_numbers_is_cut_at_quantiles_that_no_border_moves(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(value_codes, "MOST_DISTINCT", 400)
+    monkeypatch.setattr(value_codes, "MAX_DISTINCT", 400)
     rows = table.drop("w")
     trees = [TREES["gini"]().fit(on_disk(rows, tmp_path, pieces), "y") for pieces in (1, 3, 8)]
     assert len({dumps(tree) for tree in trees}) == 1
@@ -150,7 +150,7 @@ def of_numbers(values: np.ndarray) -> LocalPartitions:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_quantiles_are_order_statistics(seed, monkeypatch):
-    monkeypatch.setattr(value_codes, "MOST_DISTINCT", 10)
+    monkeypatch.setattr(value_codes, "MAX_DISTINCT", 10)
     r = np.random.default_rng(seed)
     values = np.concatenate([r.normal(size=3000), -(10 ** r.normal(0, 80, 500)), [0.0, -0.0, 5e-324, np.nan, 1e308]])
     known = np.sort(values[~np.isnan(values)])

@@ -108,11 +108,11 @@ def prior(tree, leaves, n_columns):
 def test_the_answer_is_the_average_over_every_pruning_and_every_kind_of_leaf(seed):
     frame, y = table(seed, 36)
     schema = {"size": "numeric", "age": "numeric", "colour": ["blue", "green", "red"]}
-    least, hybrid.LEAST_SHARE = hybrid.LEAST_SHARE, 0.0
+    least, hybrid.MIN_PREDICTION_WEIGHT = hybrid.MIN_PREDICTION_WEIGHT, 0.0
     try:
         model = bt.NBTreeClassifier(**GROWN, min_bayes=12, schema=schema).fit(frame, y)
     finally:
-        hybrid.LEAST_SHARE = least
+        hybrid.MIN_PREDICTION_WEIGHT = least
     tree = bt.DecisionTreeClassifier(**GROWN, schema=schema).fit(frame, y).tree_
     whole = model._prepare_rows(frame, y, None).table
     rows = rows_of(tree, routing.leaves(tree, whole))
@@ -204,13 +204,13 @@ def test_rows_in_parts_give_the_same_bits():
     tree = made.tree.grown(entered.rows)
     offer = hybrid.NodeCandidates(tree, made._offered(tree), made.bayes)
     parts = [entered.table.rows(0, 7), entered.table.rows(7, 200), entered.table.rows(200, 300)]
-    seen = hybrid.NodeStatistics.of(entered.table, offer).seen
+    seen = hybrid.NodeStatistics.of(entered.table, offer).by_node
     assert (
-        sum((hybrid.NodeStatistics.of(part, offer) for part in parts[1:]), hybrid.NodeStatistics.of(parts[0], offer)).seen
+        sum((hybrid.NodeStatistics.of(part, offer) for part in parts[1:]), hybrid.NodeStatistics.of(parts[0], offer)).by_node
         == seen
     )
-    losses = [hybrid.left_out_losses(part, offer, seen) for part in parts]
-    assert losses[0] + losses[1] + losses[2] == hybrid.left_out_losses(entered.table, offer, seen)
+    losses = [hybrid.leave_one_out_losses(part, offer, seen) for part in parts]
+    assert losses[0] + losses[1] + losses[2] == hybrid.leave_one_out_losses(entered.table, offer, seen)
     assert len(offer.node) > 3
 
 

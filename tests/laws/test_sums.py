@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import baytree as bt
 from baytree import storage
 from baytree.tree.model.linear_combinations import LinearCombinations
-from baytree.tree.search.oblique.directions import class_bits, cost
+from baytree.tree.search.oblique.directions import cost, label_bits
 
 SEEDS = st.integers(0, 2**32 - 1)
 WAYS = ["learned", "category", "largest"]
@@ -102,7 +102,7 @@ def test_a_sum_is_worth_its_bits_and_leaves_branches_large_enough(seed):
     nodes = {node["id"]: node for node in model.nodes()}
     for node in sums_of(model):
         below = [nodes[child] for child in node["children"]]
-        bits = class_bits(np.array([node["counts"], *(each["counts"] for each in below)]))
+        bits = label_bits(np.array([node["counts"], *(each["counts"] for each in below)]))
         assert bits[0] - bits[1:].sum() > cost(len(node["weights"]), len(X), node["weight"])
         assert min(each["weight"] for each in below) >= 7
 

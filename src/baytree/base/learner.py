@@ -159,14 +159,14 @@ class MergeableLearner(Learner, Protocol):
         """Statistic of these rows."""
 
     @abstractmethod
-    def derive(self, seen: Any, schema: Schema) -> Model:
+    def derive(self, statistic: Any, schema: Schema) -> Model:
         """Model that follows from a statistic."""
 
     def can_subtract(self, schema: Schema) -> bool:
         """Whether subtracting rows equals never having seen them; not if bins or vocabularies depend on all rows."""
         return True
 
-    def n_retained_rows(self, seen: Any) -> int:
+    def n_retained_rows(self, statistic: Any) -> int:
         """Number of rows that a statistic stores; 0 if its size does not grow with the number of rows."""
         return 0
 
@@ -174,20 +174,22 @@ class MergeableLearner(Learner, Protocol):
         """Statistic of all rows, Σ observe(part). Learners that warn about all rows override this to warn once."""
         return rows.map_reduce(self.observe)
 
-    def predict_after(self, seen: Any, changes: Table, sign: int, asked: Table) -> Iterator[UpdatedPredictions]:
+    def predict_after(self, statistic: Any, changes: Table, sign: int, test_rows: Table) -> Iterator[UpdatedPredictions]:
         """For each row of `changes`, added (sign 1) or removed (−1), predict it and the rows `asked` by the changed model.
 
         Yields predictions for a few changes at a time. By default derive(seen ± observe(row)) for one row after the other;
         learners with a faster way override it.
         """
         for row in range(len(changes)):
-            own, others = self._answers_after_one(seen, changes.take(np.array([row])), sign, asked)
+            own, others = self._answers_after_one(statistic, changes.take(np.array([row])), sign, test_rows)
             yield UpdatedPredictions(slice(row, row + 1), own[None], others[None])
 
-    def _answers_after_one(self, seen: Any, change: Table, sign: int, asked: Table) -> tuple[np.ndarray, np.ndarray]:
+    def _answers_after_one(
+        self, statistic: Any, change: Table, sign: int, test_rows: Table
+    ) -> tuple[np.ndarray, np.ndarray]:
         one = self.observe(change)
-        model = self.derive(seen + one if sign > 0 else seen - one, change.schema)
-        return model.predict(change)[0], model.predict(asked)
+        model = self.derive(statistic + one if sign > 0 else statistic - one, change.schema)
+        return model.predict(change)[0], model.predict(test_rows)
 
     def learn(self, rows: Partitions) -> FitResult:
         """Train on all rows: derive(Σ observe(part))."""

@@ -20,7 +20,7 @@ from baytree.base.learner import FitResult
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions, rescale_weights
 from baytree.hybrid.model import BayesTree
-from baytree.hybrid.node_statistics import NodeCandidates, NodeStatistics, left_out_losses, telling
+from baytree.hybrid.node_statistics import NodeCandidates, NodeStatistics, drop_constant_columns, leave_one_out_losses
 from baytree.naive_bayes.events.categorical import LevelLikelihood
 from baytree.naive_bayes.events.estimation import smoothed
 from baytree.naive_bayes.events.normal import NormalLikelihood
@@ -36,9 +36,11 @@ from baytree.tree.pruning.bayesian_averaging import VaryingColumns, average_prun
 from baytree.tree.pruning.cost_complexity import places_kept, prune_to
 from baytree.tree.streaming.learner import StreamLearner, at_codes, grown_tree
 
-IS_BAYES = 0.1  # prior probability that a leaf is a naive Bayes model
+# prior probability that a leaf is a naive Bayes model. Log loss on twenty tables: 0.3435 with 1/2, 0.3427 with 1/10,
+# 0.3424 with 1/50; smaller values give fewer models to read (docs/decisions/0202)
+NAIVE_BAYES_PROBABILITY = 0.1
 
-LEAST_SHARE = 0.01  # proportion of a prediction: splits and naive Bayes models of smaller weight are removed
+MIN_PREDICTION_WEIGHT = 0.01  # proportion of a prediction: splits and naive Bayes models of smaller weight are removed
 
 
 class NBTreeLearner(msgspec.Struct, frozen=True):
@@ -57,8 +59,10 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
         if not len(offer.node):
             return FitResult(_averaged(offer, (), np.zeros(0), rows.schema, n_columns))
         total = rows.map_reduce(partial(NodeStatistics.of, offer=offer), rows_per_part=None)
-        statistics = tuple(map(telling, total.seen))
-        loss = rows.map_reduce(partial(left_out_losses, offer=offer, seen=statistics), rows_per_part=None).total.rounded()
+        statistics = tuple(map(drop_constant_columns, total.by_node))
+        loss = rows.map_reduce(
+            partial(leave_one_out_losses, offer=offer, seen=statistics), rows_per_part=None
+        ).total.rounded()
         return FitResult(_averaged(offer, statistics, loss[:, 1] - loss[:, 0], rows.schema, n_columns))
 
     def _offered(self, tree: Tree) -> np.ndarray:
@@ -68,18 +72,20 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
 
 
 def _averaged(
-    offer: NodeCandidates, seen: tuple[NaiveBayesStatistic, ...], log_factor: np.ndarray, schema: Schema, n_columns: int
+    offer: NodeCandidates, statistic: tuple[NaiveBayesStatistic, ...], log_factor: np.ndarray, schema: Schema, n_columns: int
 ) -> BayesTree:
     """Model, from the log pseudo-Bayes factor of each candidate node [n_models]."""
-    log_odds = np.log(IS_BAYES) - np.log1p(-IS_BAYES) + log_factor
+    log_odds = np.log(NAIVE_BAYES_PROBABILITY) - np.log1p(-NAIVE_BAYES_PROBABILITY) + log_factor
     log_weight = np.zeros(len(offer.tree))
-    log_weight[offer.node] = np.log1p(-IS_BAYES) + np.logaddexp(0.0, log_odds)
-    tree, place = _probable(offer.tree, log_weight, n_columns)
+    log_weight[offer.node] = np.log1p(-NAIVE_BAYES_PROBABILITY) + np.logaddexp(0.0, log_odds)
+    tree, position = _probable(offer.tree, log_weight, n_columns)
     probability = np.exp(-np.logaddexp(0.0, -log_odds))
-    is_kept = place[offer.node] >= 0
-    is_kept[is_kept] = stopped_and_split(tree)[0][place[offer.node[is_kept]]] * probability[is_kept] >= LEAST_SHARE
-    models = tuple(offer.learner.derive(seen[k], schema) for k in np.flatnonzero(is_kept))
-    return BayesTree(tree, place[offer.node[is_kept]], probability[is_kept], models)
+    is_kept = position[offer.node] >= 0
+    is_kept[is_kept] = (
+        stopped_and_split(tree)[0][position[offer.node[is_kept]]] * probability[is_kept] >= MIN_PREDICTION_WEIGHT
+    )
+    models = tuple(offer.learner.derive(statistic[k], schema) for k in np.flatnonzero(is_kept))
+    return BayesTree(tree, position[offer.node[is_kept]], probability[is_kept], models)
 
 
 def _probable(tree: Tree, more: np.ndarray, n_columns: int) -> tuple[Tree, np.ndarray]:
@@ -87,11 +93,11 @@ def _probable(tree: Tree, more: np.ndarray, n_columns: int) -> tuple[Tree, np.nd
     [n_nodes]).
     """
     costs = equal_costs(tree.n_classes)
-    is_split = stopped_and_split(average_prunings(tree, n_columns, costs, more))[1] >= LEAST_SHARE
-    place = places_kept(tree, is_split)
-    smaller = average_prunings(prune_to(tree, is_split), n_columns, costs, more[place >= 0])
+    is_split = stopped_and_split(average_prunings(tree, n_columns, costs, more))[1] >= MIN_PREDICTION_WEIGHT
+    position = places_kept(tree, is_split)
+    smaller = average_prunings(prune_to(tree, is_split), n_columns, costs, more[position >= 0])
     # the displayed class follows the counts, since the average excludes what naive Bayes contributes
-    return msgspec.structs.replace(smaller, prediction=np.argmax(smaller.counts, axis=1).astype(np.int32)), place
+    return msgspec.structs.replace(smaller, prediction=np.argmax(smaller.counts, axis=1).astype(np.int32)), position
 
 
 _BELIEF = "prior: each level counts 1 more than it occurs; a class has one number more that lies anywhere among the others"
@@ -124,12 +130,12 @@ def _naive_bayes(prior: np.ndarray, likelihoods: tuple[Likelihood, ...]) -> Naiv
 def _likelihoods(found: dict[str, Any], leaves: dict[str, Any]) -> Iterator[tuple[Likelihood, ...]]:
     """For each node that predicts by naive Bayes, the likelihoods of its columns."""
     ends = np.cumsum(found["n_codes"])[:-1]
-    places, classes, first = np.split(found["levels"], ends), found["classes"], 0
+    positions, classes, first = np.split(found["levels"], ends), found["classes"], 0
     for mean, scale, n_levels in zip(leaves["mean"], leaves["scale"], leaves["n_levels"].tolist(), strict=True):
         likelihoods: list[Likelihood] = [*_normal(mean, scale, classes)]
         for column, size in enumerate(n_levels):
             mass = leaves["level_mass"][first : first + size]
-            likelihoods += _levels(column, mass, places[column], classes)
+            likelihoods += _levels(column, mass, positions[column], classes)
             first += size
         yield tuple(likelihoods)
 
@@ -147,7 +153,7 @@ def _normal(mean: np.ndarray, scale: np.ndarray, classes: np.ndarray) -> Iterato
     yield NormalLikelihood(tuple(columns.tolist()), *map(np.ascontiguousarray, (means, scales, degrees)))
 
 
-def _levels(column: int, mass: np.ndarray, places: np.ndarray, classes: np.ndarray) -> Iterator[LevelLikelihood]:
+def _levels(column: int, mass: np.ndarray, positions: np.ndarray, classes: np.ndarray) -> Iterator[LevelLikelihood]:
     """Likelihood of a column with several observed levels, from [n_levels, n_classes_seen]. A level unobserved here is
     uninformative.
     """
@@ -157,5 +163,5 @@ def _levels(column: int, mass: np.ndarray, places: np.ndarray, classes: np.ndarr
     unobserved = 1 / (mass.sum() + len(present))
     proportion = np.full((len(mass), len(classes)), unobserved)
     proportion[present] = at_codes(smoothed(mass[present], 1.0), classes, 1 / len(present))
-    known_places = np.where(places < len(mass), places, -1)  # other levels appeared later, at other nodes
+    known_places = np.where(positions < len(mass), positions, -1)  # other levels appeared later, at other nodes
     yield LevelLikelihood(column, np.log(at_codes(proportion.T, known_places, unobserved).T.copy()))

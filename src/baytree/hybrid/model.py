@@ -18,7 +18,7 @@ from baytree.data.schema.schema import Schema
 from baytree.formula import Formula
 from baytree.formula.builder import FormulaBuilder, classification_formula, constant, matrix
 from baytree.formula.expressions import Case, Compare, Expression, Named, Pick, Product, Route, Sum, When
-from baytree.hybrid.node_statistics import reached
+from baytree.hybrid.node_statistics import rows_by_node
 from baytree.naive_bayes.model import NaiveBayes, posterior
 from baytree.summary.tree import BayesLeaf, BayesTreeSummary, NamedCondition, Node, TreeSummary
 from baytree.tree.model import routing
@@ -117,7 +117,7 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
         model_index = {node: k for k, node in enumerate(self.node.tolist())}
         if not model_index:
             return
-        for node, rows in reached(self.tree, leaf):
+        for node, rows in rows_by_node(self.tree, leaf):
             if node in model_index:
                 yield model_index[node], rows
 

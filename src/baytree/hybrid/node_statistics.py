@@ -17,7 +17,7 @@ from baytree.tree.model import routing
 from baytree.tree.model.traversal import depths, parents
 from baytree.tree.model.tree import Tree
 
-LEAST_PROBABILITY = 1e-300  # lower bound of a class probability, so that its logarithm is finite
+MIN_PROBABILITY = 1e-300  # lower bound of a class probability, so that its logarithm is finite
 
 
 class NodeCandidates(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class NodeCandidates(msgspec.Struct, frozen=True):
         """Index of each candidate node that rows reach, with these rows; the deepest first."""
         index = np.full(len(self.tree), -1)
         index[self.node] = np.arange(len(self.node))
-        for node, rows in reached(self.tree, routing.leaves(self.tree, table)):
+        for node, rows in rows_by_node(self.tree, routing.leaves(self.tree, table)):
             if index[node] >= 0:
                 yield int(index[node]), table.take(rows)
 
@@ -39,7 +39,7 @@ class NodeCandidates(msgspec.Struct, frozen=True):
 class NodeStatistics(msgspec.Struct, frozen=True):
     """Naive Bayes statistic of the rows of each candidate node; additive over partitions."""
 
-    seen: tuple[NaiveBayesStatistic, ...]
+    by_node: tuple[NaiveBayesStatistic, ...]
 
     @classmethod
     def of(cls, table: Table, offer: NodeCandidates) -> Self:
@@ -51,10 +51,10 @@ class NodeStatistics(msgspec.Struct, frozen=True):
         return cls(tuple(statistics))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(one + more for one, more in zip(self.seen, other.seen, strict=True)))
+        return type(self)(tuple(one + more for one, more in zip(self.by_node, other.by_node, strict=True)))
 
 
-def telling(seen: NaiveBayesStatistic) -> NaiveBayesStatistic:
+def drop_constant_columns(seen: NaiveBayesStatistic) -> NaiveBayesStatistic:
     """Statistic without columns that have a single level at the node: smoothed, such a column would favour the
     larger class.
     """
@@ -67,7 +67,7 @@ def _varies(statistic: Statistic) -> bool:
     return weights is None or bool(np.count_nonzero(weights) > 1)
 
 
-def left_out_losses(table: Table, offer: NodeCandidates, seen: tuple[NaiveBayesStatistic, ...]) -> Moments:
+def leave_one_out_losses(table: Table, offer: NodeCandidates, seen: tuple[NaiveBayesStatistic, ...]) -> Moments:
     """Sum of −log p(class | the node's other rows) per candidate node, by naive Bayes and by counts alone. [n_models, 2]
 
     A row of weight 2 leaves one of its two copies out. Sums are exact.
@@ -80,7 +80,7 @@ def left_out_losses(table: Table, offer: NodeCandidates, seen: tuple[NaiveBayesS
     return Moments.of(np.concatenate(loss), np.concatenate(code), np.concatenate(weight), len(offer.node))
 
 
-def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+def rows_by_node(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """Each node that rows reach on their paths to `leaf` [n_rows], and the indices of these rows; the deepest nodes
     first.
     """
@@ -95,7 +95,7 @@ def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 def _losses(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
     """−log p of each row's class without the row, by naive Bayes and by counts. [n_rows, 2]"""
-    own, single = np.arange(len(table)), msgspec.structs.replace(table, weight=np.minimum(table.weight, 1.0))
-    probability = leave_one_out_by_weight(learner, table, seen)[own, table.label]
-    log_prior = leave_one_out_log_priors(seen.classes.known()[:, 0], single, learner.estimation)[own, table.label]
-    return -np.column_stack([np.log(np.maximum(probability, LEAST_PROBABILITY)), log_prior])
+    rows, single = np.arange(len(table)), msgspec.structs.replace(table, weight=np.minimum(table.weight, 1.0))
+    probability = leave_one_out_by_weight(learner, table, seen)[rows, table.label]
+    log_prior = leave_one_out_log_priors(seen.classes.known()[:, 0], single, learner.estimation)[rows, table.label]
+    return -np.column_stack([np.log(np.maximum(probability, MIN_PROBABILITY)), log_prior])

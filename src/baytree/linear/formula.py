@@ -32,7 +32,7 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.linear.design.design import FAR, Design
+from baytree.linear.design.design import MAX_STANDARDIZED, Design
 from baytree.linear.design.feature_layout import MISSING, VALUE
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _standard(design: Design, features: np.ndarray, raw: np.ndarray) -> np.ndarr
     """(raw − centre) / scale, clipped as in `Design.features`. [n_rows, n_own]"""
     centre, scale, divisor = design.centre[features], design.scale[features], _divisor(design)[features]
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.clip((raw / divisor - centre / divisor) / (scale / divisor), -FAR, FAR)
+        return np.clip((raw / divisor - centre / divisor) / (scale / divisor), -MAX_STANDARDIZED, MAX_STANDARDIZED)
 
 
 def _divisor(design: Design) -> np.ndarray:
@@ -168,4 +168,4 @@ def _distance(design: Design, f: int, x: Expression) -> Expression:
     centre, scale, divisor = (float(a[f]) for a in (design.centre, design.scale, _divisor(design)))
     scaled = x if divisor == 1 else Quotient(x, constant(divisor))
     standardised = Quotient(Sum((scaled, constant(-centre / divisor))), constant(scale / divisor))
-    return Smallest((Greatest((standardised, constant(-FAR))), constant(FAR)))
+    return Smallest((Greatest((standardised, constant(-MAX_STANDARDIZED))), constant(MAX_STANDARDIZED)))

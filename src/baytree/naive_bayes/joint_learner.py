@@ -19,7 +19,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions
 from baytree.naive_bayes.joint_model import Combinations, JointTable, level_counts
 
-MOST_CELLS = 1 << 24  # rows of a full table
+MAX_TABLE_CELLS = 1 << 24  # rows of a full table
 
 Allowed = list[np.ndarray | None]  # allowed codes for each column and the target; None allows all
 
@@ -46,23 +46,23 @@ class JointLearner(MergeableLearner):
             _warnings.warn(f"{subject} left out of the joint table")
         return rows.map_reduce(self.observe)
 
-    def derive(self, seen: Combinations, schema: Schema) -> JointTable:
+    def derive(self, statistic: Combinations, schema: Schema) -> JointTable:
         """Joint table with these weights, scaled by a power of two against overflow; raises ValueError without rows."""
-        if not len(seen.code):
+        if not len(statistic.code):
             raise ValueError(
                 "every row has a missing value, so there is nothing to count; drop the columns that are mostly missing"
             )
-        exponent = max(0, seen.weight.magnitude - 900)
+        exponent = max(0, statistic.weight.magnitude - 900)
         alpha = float(np.ldexp(self.alpha, -exponent))
-        return JointTable(seen.code, seen.weight.rounded(exponent), level_counts(schema), alpha)
+        return JointTable(statistic.code, statistic.weight.rounded(exponent), level_counts(schema), alpha)
 
 
 def full_table(model: JointTable, schema: Schema) -> dict[str, np.ndarray]:
-    """Every combination of levels and its probability, as columns; raises ValueError above `MOST_CELLS` cells."""
+    """Every combination of levels and its probability, as columns; raises ValueError above `MAX_TABLE_CELLS` cells."""
     levels = level_counts(schema)
-    if prod(levels) > MOST_CELLS:
+    if prod(levels) > MAX_TABLE_CELLS:
         raise ValueError(
-            f"the full table has {prod(levels)} cells, more than the limit of {MOST_CELLS}; "
+            f"the full table has {prod(levels)} cells, more than the limit of {MAX_TABLE_CELLS}; "
             "compute single probabilities with .probability(...), or use NaiveBayesClassifier"
         )
     weight = np.full(levels, model.alpha)
@@ -74,8 +74,8 @@ def full_table(model: JointTable, schema: Schema) -> dict[str, np.ndarray]:
 def probability(model: JointTable, event: Allowed, given: Allowed) -> float:
     """P(event | given); NaN if P(given) is 0."""
     given_probability = model.probability(given)
-    both = [_intersect(a, b) for a, b in zip(given, event, strict=True)]
-    return model.probability(both) / given_probability if given_probability > 0 else float("nan")
+    joint_event = [_intersect(a, b) for a, b in zip(given, event, strict=True)]
+    return model.probability(joint_event) / given_probability if given_probability > 0 else float("nan")
 
 
 def draw(model: JointTable, n: int, given: Allowed, random: np.random.Generator) -> np.ndarray:
@@ -84,15 +84,15 @@ def draw(model: JointTable, n: int, given: Allowed, random: np.random.Generator)
     matches = np.ones(len(model.code), bool)
     for j, codes in enumerate(choices):
         matches &= np.isin(model.code[:, j], codes)
-    observed, added = model.weight[matches].sum(), model.alpha * float(prod(map(len, choices)))
-    if not observed + added > 0:
+    observed, pseudo_weight = model.weight[matches].sum(), model.alpha * float(prod(map(len, choices)))
+    if not observed + pseudo_weight > 0:
         raise ValueError("the given values have probability 0, so no rows can be drawn")
-    drawn = np.column_stack([random.choice(codes, n) for codes in choices])  # pseudo-counts: uniform over cells
-    is_observed = random.random(n) * (observed + added) < observed
+    rows = np.column_stack([random.choice(codes, n) for codes in choices])  # pseudo-counts: uniform over cells
+    is_observed = random.random(n) * (observed + pseudo_weight) < observed
     if is_observed.any():
         proportion = model.weight[matches] / observed
-        drawn[is_observed] = model.code[matches][random.choice(len(proportion), int(is_observed.sum()), p=proportion)]
-    return drawn
+        rows[is_observed] = model.code[matches][random.choice(len(proportion), int(is_observed.sum()), p=proportion)]
+    return rows
 
 
 def allowed_codes(event: Mapping[str, Any], schema: Schema) -> Allowed:
@@ -120,8 +120,8 @@ def _levels_by_name(schema: Schema) -> dict[str, tuple]:
     return {**{column.name: column.levels for column in schema.columns}, schema.target.name: schema.classes}
 
 
-def _codes_of_levels(name: str, wanted: Any, levels: list) -> np.ndarray:
-    requested = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+def _codes_of_levels(name: str, allowed: Any, levels: list) -> np.ndarray:
+    requested = allowed if isinstance(allowed, (list, tuple, set, frozenset)) else [allowed]
     for level in requested:
         if level not in levels:
             raise ValueError(f"column {name!r} has no level {level!r}; its levels are {levels[:20]}")

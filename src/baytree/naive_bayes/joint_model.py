@@ -25,7 +25,7 @@ from baytree.uncertainty.intervals import proportion_intervals, proportion_momen
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-SHOWN = 20  # combinations in the summary
+MAX_SHOWN_COMBINATIONS = 20  # combinations in the summary
 
 
 class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="joint_table"):
@@ -57,8 +57,8 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Jeffreys intervals of the class proportions among the rows that agree with each row: [n_rows, n_classes, 2]."""
         rows = np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32)
-        counted = msgspec.structs.replace(self, alpha=0.0)._weights(rows)
-        return proportion_intervals(*proportion_moments(counted), level)
+        weights = msgspec.structs.replace(self, alpha=0.0)._weights(rows)
+        return proportion_intervals(*proportion_moments(weights), level)
 
     def _weights(self, rows: np.ndarray) -> np.ndarray:
         """Weight of each class among the rows that agree with the known columns of each row: [n_rows, n_classes]."""
@@ -72,7 +72,7 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
     def _given(self, rows: np.ndarray) -> np.ndarray:
         weight = self._weights(rows)
         total = weight.sum(axis=1, keepdims=True)
-        return np.where(total > 0, weight / np.where(total > 0, total, 1.0), self.class_shares())
+        return np.where(total > 0, weight / np.where(total > 0, total, 1.0), self.class_proportions())
 
     def _matching(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
         """As `_weights`, for rows of codes in which the same columns are known."""
@@ -86,7 +86,7 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
         np.add.at(sums, (index[: len(ours)], self.code[:, -1]), self.weight)
         return sums[index[len(ours) :]]
 
-    def class_shares(self) -> np.ndarray:
+    def class_proportions(self) -> np.ndarray:
         """Probability of each class: [n_classes]."""
         weight = np.bincount(self.code[:, -1], self.weight, minlength=self.levels[-1])
         weight = weight + self.alpha * float(prod(self.levels[:-1]))
@@ -105,7 +105,7 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
     def explain(self, table: Table) -> list[Explanation]:
         """Change of the class probabilities as the columns become known one after another."""
         rows = np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32)
-        steps = [np.tile(self.class_shares(), (len(rows), 1))]
+        steps = [np.tile(self.class_proportions(), (len(rows), 1))]
         for k in range(rows.shape[1]):
             steps.append(self._given(np.where(np.arange(rows.shape[1]) <= k, rows, -1)))
         columns = table.schema.columns
@@ -130,17 +130,19 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
         return joint_table(self, schema)
 
     def summary(self, schema: Schema) -> JointSummary:
-        """Number of combinations and the `SHOWN` heaviest ones."""
-        order = np.argsort(-self.weight, kind="stable")[:SHOWN]
+        """Number of combinations and the `MAX_SHOWN_COMBINATIONS` heaviest ones."""
+        order = np.argsort(-self.weight, kind="stable")[:MAX_SHOWN_COMBINATIONS]
         proportions = (self.weight[order] / self.weight.sum()).tolist()
-        heaviest = tuple(_combination(schema, code, each) for code, each in zip(self.code[order], proportions, strict=True))
+        heaviest = tuple(
+            _combination(schema, code, proportion) for code, proportion in zip(self.code[order], proportions, strict=True)
+        )
         return JointSummary(schema.target.name, schema.names, len(self.code), prod(self.levels), heaviest)
 
 
-def _combination(schema: Schema, code: np.ndarray, share: float) -> Combination:
+def _combination(schema: Schema, code: np.ndarray, proportion: float) -> Combination:
     *levels, label = code.tolist()
     names = tuple(column.show(level) for column, level in zip(schema.columns, levels, strict=True))
-    return Combination(names, str(schema.classes[label]), share)
+    return Combination(names, str(schema.classes[label]), proportion)
 
 
 class Combinations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="combinations"):

@@ -3,7 +3,7 @@
 Leave-one-out predictions are exact and computed from the statistic alone. Each event subtracts a row from its statistic: in
 closed form for normal columns and levels, otherwise once for each set of equal rows (`leave_one_out`).
 
-`answers_after` gives the predictions after adding or removing each of many rows, as full conformal prediction and the
+`predict_updates` gives the predictions after adding or removing each of many rows, as full conformal prediction and the
 jackknife need them.
 """
 
@@ -63,27 +63,27 @@ class NaiveBayesLearner(MergeableLearner):
         # `omit_defaults` drops a default field only if it is the identical object, which a copy from a worker is not
         return msgspec.structs.replace(observed, groups=self.groups) if observed.groups == self.groups else observed
 
-    def derive(self, seen: NaiveBayesStatistic, schema: Schema) -> NaiveBayes:
+    def derive(self, statistic: NaiveBayesStatistic, schema: Schema) -> NaiveBayes:
         """Model derived from the statistic."""
-        return NaiveBayes.derive(seen, schema, self.estimation, self.prior(schema))
+        return NaiveBayes.derive(statistic, schema, self.estimation, self.prior(schema))
 
     def prior(self, schema: Schema) -> np.ndarray | None:
         """Given probabilities of the classes [n_classes], or None if they are estimated."""
         return None if self.class_prior is None else self.class_prior.shares(schema.classes)
 
     def predict_after(
-        self, seen: NaiveBayesStatistic, changes: Table, sign: int, asked: Table
+        self, statistic: NaiveBayesStatistic, changes: Table, sign: int, test_rows: Table
     ) -> Iterator[UpdatedPredictions]:
         """Predictions of each added or removed row and of the rows in `asked`, in closed form where all events have one."""
 
-        updates = answers_after(self, seen, changes, sign, asked)
+        updates = predict_updates(self, statistic, changes, sign, test_rows)
         if updates is None:
-            yield from super().predict_after(seen, changes, sign, asked)
+            yield from super().predict_after(statistic, changes, sign, test_rows)
             return
         for after, is_hard in updates:
             for k in np.flatnonzero(is_hard):
                 change = changes.take(np.array([after.changes.start + k]))
-                after.own[k], after.others[k] = self._answers_after_one(seen, change, sign, asked)
+                after.own[k], after.others[k] = self._answers_after_one(statistic, change, sign, test_rows)
             yield after
 
     def intervals(self, seen: NaiveBayesStatistic, table: Table, level: float) -> np.ndarray:
@@ -103,9 +103,9 @@ class NaiveBayesLearner(MergeableLearner):
             return np.log(np.maximum(prior, 1e-300)), np.zeros(len(prior))
         return log_amount_moments(seen.classes.known()[:, 0] + JEFFREYS)
 
-    def n_retained_rows(self, seen: NaiveBayesStatistic) -> int:
+    def n_retained_rows(self, statistic: NaiveBayesStatistic) -> int:
         """Number of stored documents; documents of unit length are stored, as their scaling depends on all others."""
-        return sum(len(statistic.documents) for statistic in seen.statistics if isinstance(statistic, DocumentBags))
+        return sum(len(part.documents) for part in statistic.statistics if isinstance(part, DocumentBags))
 
     def can_subtract(self, schema: Schema) -> bool:
         """Whether every event can subtract rows; events that need all distinct values or words cannot."""
@@ -122,7 +122,7 @@ def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStat
     scores = _class_scores(learner, table, seen)
     for group, statistic in zip(seen.groups, seen.statistics, strict=True):
         EVENTS[group.event].add_leave_one_out_scores(statistic, group, table, learner.estimation, scores)
-    return _predict_left_out(learner, table, seen, scores)
+    return _predict_leave_one_out(learner, table, seen, scores)
 
 
 def leave_one_out_by_weight(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
@@ -131,24 +131,28 @@ def leave_one_out_by_weight(learner: NaiveBayesLearner, table: Table, seen: Naiv
     In closed form throughout, also if all weights differ.
     """
     weight = np.minimum(table.weight, 1.0)
-    once = msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
-    scores = leave_one_out_log_priors(seen.classes.known()[:, 0], once, learner.estimation)
+    single_copies = msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
+    scores = leave_one_out_log_priors(seen.classes.known()[:, 0], single_copies, learner.estimation)
     for group, statistic in zip(seen.groups, seen.statistics, strict=True):
-        EVENTS[group.event].add_fractional_leave_one_out_scores(statistic, group, once, learner.estimation, scores)
-    return _predict_left_out(learner, once, seen, scores)
+        EVENTS[group.event].add_fractional_leave_one_out_scores(statistic, group, single_copies, learner.estimation, scores)
+    return _predict_leave_one_out(learner, single_copies, seen, scores)
 
 
 def leave_one_out_log_priors(counts: np.ndarray, table: Table, estimation: Estimation) -> np.ndarray:
     """Log prior of each class, from counts [n_classes], after removing each row: [n_rows, n_classes]."""
-    added = estimation.class_alpha
-    pseudo = pseudo_counts(estimation, table.schema.target.name, table.schema.classes) if added is None else added
+    pseudo_count = estimation.class_alpha
+    pseudo = (
+        pseudo_counts(estimation, table.schema.target.name, table.schema.classes) if pseudo_count is None else pseudo_count
+    )
     remaining = np.tile(counts + pseudo, (len(table), 1))
     remaining[np.arange(len(table)), table.label] -= table.weight
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(remaining, 0.0) / remaining.sum(axis=1, keepdims=True))
 
 
-def _predict_left_out(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic, scores: np.ndarray) -> np.ndarray:
+def _predict_leave_one_out(
+    learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic, scores: np.ndarray
+) -> np.ndarray:
     """Class probabilities of scores; rows without a closed form get a model without them.
 
     Those are rows with a NaN score or with score −inf in every class.
@@ -182,11 +186,11 @@ def _classes_without(classes: Counts, table: Table, row: int) -> Counts:
     return classes - NaiveBayesStatistic.of(table.rows(row, row + 1), ()).classes
 
 
-_BLOCK = 1 << 15  # probabilities per block, so that they stay in the cache
+_BLOCK_CELLS = 1 << 15  # probabilities per block, so that they stay in the cache
 
 
-def answers_after(
-    learner: NaiveBayesLearner, seen: NaiveBayesStatistic, changes: Table, sign: int, asked: Table
+def predict_updates(
+    learner: NaiveBayesLearner, seen: NaiveBayesStatistic, changes: Table, sign: int, test_rows: Table
 ) -> Iterator[tuple[UpdatedPredictions, np.ndarray]] | None:
     """Predictions after each row of `changes` is added (sign 1) or removed (−1): its own and those of the rows in `asked`.
 
@@ -202,23 +206,23 @@ def answers_after(
         update = event.row_update(statistic, group, changes, sign, learner.estimation)
         if update is None:
             return None
-        updates.append((update, event.update_inputs(changes, group), event.update_inputs(asked, group)))
+        updates.append((update, event.update_inputs(changes, group), event.update_inputs(test_rows, group)))
     is_hard = np.any([np.zeros(len(changes), bool), *(update.is_hard for update, *_ in updates)], axis=0)
-    return _predict_updated(updates, _log_priors(learner, counts[1:, 0], changes, sign), is_hard, len(asked))
+    return _predict_updated(updates, _log_priors(learner, counts[1:, 0], changes, sign), is_hard, len(test_rows))
 
 
 def _predict_updated(
-    of_groups: list[tuple[RowUpdate, Ready, Ready]], log_prior: np.ndarray, is_hard: np.ndarray, n_asked: int
+    of_groups: list[tuple[RowUpdate, Ready, Ready]], log_prior: np.ndarray, is_hard: np.ndarray, n_test_rows: int
 ) -> Iterator[tuple[UpdatedPredictions, np.ndarray]]:
     n_changes, n_classes = log_prior.shape
-    step = max(1, _BLOCK // max(n_asked * n_classes, 1))
-    for first in range(0, n_changes, step):
-        block = slice(first, min(first + step, n_changes))
-        own, others = (np.repeat(log_prior[block, None], n, axis=1) for n in (1, n_asked))  # [n_changes, n, n_classes]
-        for update, own_rows, other_rows in of_groups:
+    block_size = max(1, _BLOCK_CELLS // max(n_test_rows * n_classes, 1))
+    for first in range(0, n_changes, block_size):
+        block = slice(first, min(first + block_size, n_changes))
+        own, others = (np.repeat(log_prior[block, None], n, axis=1) for n in (1, n_test_rows))  # [n_changes, n, n_classes]
+        for update, changed_inputs, test_inputs in of_groups:
             for k, change in enumerate(range(block.start, block.stop)):
-                update.add_scores(change, [each[change : change + 1] for each in own_rows], own[k])
-                update.add_scores(change, other_rows, others[k])
+                update.add_scores(change, [each[change : change + 1] for each in changed_inputs], own[k])
+                update.add_scores(change, test_inputs, others[k])
         yield (
             UpdatedPredictions(block, _posterior(own, log_prior[block])[:, 0], _posterior(others, log_prior[block])),
             is_hard[block],
@@ -242,7 +246,7 @@ def _log_priors(learner: NaiveBayesLearner, counts: np.ndarray, changes: Table, 
         n = np.tile(counts, (len(changes), 1))
         n[np.arange(len(changes)), changes.label] += sign * changes.weight
         estimation, schema = learner.estimation, changes.schema
-        added = estimation.class_alpha
-        n += pseudo_counts(estimation, schema.target.name, schema.classes) if added is None else added
+        pseudo_count = estimation.class_alpha
+        n += pseudo_counts(estimation, schema.target.name, schema.classes) if pseudo_count is None else pseudo_count
         n = np.maximum(n, 0.0)
         return np.log(n / n.sum(axis=1, keepdims=True))

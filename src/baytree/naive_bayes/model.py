@@ -79,8 +79,8 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         """log p(c) + Σ log p(x_j | c): float64 [n_rows, n_classes]."""
         scores = np.empty((len(table), len(self.log_prior)))
 
-        def write(part: Table, first: int, last: int) -> None:
-            scores[first:last] = self._scored(part)
+        def write(rows: Table, first: int, last: int) -> None:
+            scores[first:last] = self._scored(rows)
 
         with locate_infinite(table):
             by_rows(table, write)
@@ -90,8 +90,8 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         """Posterior probability of each class [n_rows, n_classes]; the prior where every class is impossible."""
         probabilities = np.empty((len(table), len(self.log_prior)))
 
-        def write(part: Table, first: int, last: int) -> None:
-            probabilities[first:last] = self._posterior(self._scored(part))
+        def write(rows: Table, first: int, last: int) -> None:
+            probabilities[first:last] = self._posterior(self._scored(rows))
 
         with locate_infinite(table):
             by_rows(table, write)
@@ -106,8 +106,8 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         """Code of the most probable class of each row, the first one on ties: int32 [n_rows]."""
         choices = np.empty(len(table), np.int32)
 
-        def write(part: Table, first: int, last: int) -> None:
-            scores, choice = self._scored(part), choices[first:last]
+        def write(rows: Table, first: int, last: int) -> None:
+            scores, choice = self._scored(rows), choices[first:last]
             _core.choose_classes(scores, choice)
             close = np.flatnonzero(choice < 0)
             choice[close] = np.argmax(self._posterior(scores[close]), axis=1)
@@ -200,7 +200,7 @@ def joint_table(model: JointTable, schema: Schema) -> Formula:
     weight = steps.add_step(matching)
     total = steps.add_step(Total(weight))
     is_any = Compare(total, ">", constant(0.0))
-    proportions = Case((When(is_any, Quotient(weight, total)),), constant(model.class_shares()))
+    proportions = Case((When(is_any, Quotient(weight, total)),), constant(model.class_proportions()))
     return classification_formula("joint table", steps, proportions)
 
 

@@ -20,17 +20,17 @@ from baytree.rendering.plots.model_plots import plot_densities, plot_probabiliti
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CELLS = 1 << 27  # maximum number of values per call
+MAX_DRAWN_VALUES = 1 << 27  # maximum number of values per call
 
 
 def draw(model: NaiveBayes, schema: Schema, n: int, label: np.ndarray, random: np.random.Generator) -> dict[str, np.ndarray]:
     """Rows drawn for the given class codes, as columns of values that a user would write; the target is last."""
-    if n * max(len(schema), 1) > MOST_CELLS:
+    if n * max(len(schema), 1) > MAX_DRAWN_VALUES:
         raise ValueError(f"n={n}: {n} rows of {len(schema)} columns are too many for one call; draw fewer rows at a time")
-    drawn: dict[int, np.ndarray] = {}
+    values: dict[int, np.ndarray] = {}
     for likelihood in model.likelihoods:
-        drawn.update(zip(likelihood.columns, likelihood.draw(random, label, schema), strict=True))
-    rows = {schema.columns[j].name: _with_unit(drawn[j], schema.columns[j].unit) for j in sorted(drawn)}
+        values.update(zip(likelihood.columns, likelihood.draw(random, label, schema), strict=True))
+    rows = {schema.columns[j].name: _with_unit(values[j], schema.columns[j].unit) for j in sorted(values)}
     classes = np.empty(len(schema.classes), object)
     classes[:] = schema.classes
     return {**rows, schema.target.name: classes[label]}
@@ -46,8 +46,8 @@ def log_densities(model: NaiveBayes, table: Table) -> np.ndarray:
     scores = model.scores(table)
     top = scores.max(axis=1)
     with np.errstate(invalid="ignore"):
-        rest = np.log(np.exp(scores - np.where(np.isneginf(top), 0.0, top)[:, None]).sum(axis=1))
-    return np.where(np.isneginf(top), -np.inf, top + rest)
+        log_sum = np.log(np.exp(scores - np.where(np.isneginf(top), 0.0, top)[:, None]).sum(axis=1))
+    return np.where(np.isneginf(top), -np.inf, top + log_sum)
 
 
 def typicalities(model: NaiveBayes, table: Table, expected: Table) -> np.ndarray:
@@ -78,7 +78,7 @@ def posterior_of(model: NaiveBayes, table: Table) -> np.ndarray:
     return softmax(scores[None])[0]
 
 
-def split_given(given: Mapping[str, Any] | None, schema: Schema) -> tuple[Any, dict[str, Any]]:
+def split_conditions(given: Mapping[str, Any] | None, schema: Schema) -> tuple[Any, dict[str, Any]]:
     """Given class, or None, and given values of columns; raises ValueError for unknown names or classes."""
     columns = dict(given or {})
     for name in columns:
@@ -94,9 +94,9 @@ def _with_unit(values: np.ndarray, unit: str | None) -> np.ndarray:
     return values if unit is None else np.round(values).astype(np.int64).astype(f"datetime64[{unit}]")
 
 
-POINTS = 256  # points of a density curve
+CURVE_POINTS = 256  # points of a density curve
 
-SHOWN = 20  # levels or words in a plot
+MAX_SHOWN_LEVELS = 20  # levels or words in a plot
 
 
 def plot_column(model: NaiveBayes, schema: Schema, column: int, ax: Axes | None = None) -> Axes:
@@ -107,7 +107,7 @@ def plot_column(model: NaiveBayes, schema: Schema, column: int, ax: Axes | None 
         values = _grid(rows)
         ax = plot_densities(values, _density(likelihood, schema, column, values), schema.classes, ax)
     else:
-        ax = plot_probabilities(names[:SHOWN], rows[:SHOWN], schema.classes, ax)
+        ax = plot_probabilities(names[:MAX_SHOWN_LEVELS], rows[:MAX_SHOWN_LEVELS], schema.classes, ax)
     ax.set_xlabel(literal(schema.columns[column].name))
     ax.legend(title=literal(schema.target.name))
     return ax
@@ -117,7 +117,7 @@ def _grid(rows: np.ndarray) -> np.ndarray:
     """Grid from four standard deviations below the smallest mean to four above the largest; integers for counts."""
     is_count = len(rows) == 1  # a Poisson distribution has the mean as its only parameter
     mean, scale = rows[0], np.sqrt(rows[0] + 1) if is_count else rows[1]
-    values = np.linspace((mean - 4 * scale).min(), (mean + 4 * scale).max(), POINTS)
+    values = np.linspace((mean - 4 * scale).min(), (mean + 4 * scale).max(), CURVE_POINTS)
     return np.unique(np.maximum(np.round(values), 0)) if is_count else values
 
 

@@ -75,19 +75,19 @@ class NaiveBayesStatistic(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
         return smaller, self.to_schema(schema, smaller)
 
 
-def _as_rows(seen: NaiveBayesStatistic) -> NaiveBayesStatistic:
+def _as_rows(statistic: NaiveBayesStatistic) -> NaiveBayesStatistic:
     """Statistic with weights that can be compared with the pseudo-counts of a prior.
 
     A total weight below `MIN_TOTAL_WEIGHT` cannot be meant as a number of rows, so only the proportions count: weights are
     multiplied by a power of 2**32 until the total is about one row or more.
     """
-    counts, exponent = bounded(seen.classes.cells)
+    counts, exponent = bounded(statistic.classes.cells)
     total = float(counts.sum())
     if exponent or not 0 < total < MIN_TOTAL_WEIGHT:
-        return seen
+        return statistic
     limbs = -int(np.floor(np.log2(total) / 32))
-    statistics = tuple(times_limbs(part, limbs) for part in seen.statistics)
-    return msgspec.structs.replace(seen, classes=times_limbs(seen.classes, limbs), statistics=statistics)
+    statistics = tuple(times_limbs(part, limbs) for part in statistic.statistics)
+    return msgspec.structs.replace(statistic, classes=times_limbs(statistic.classes, limbs), statistics=statistics)
 
 
 def _used_levels(column: Column, weight: np.ndarray) -> Column:

@@ -71,7 +71,7 @@ def test_the_core_groups_levels_as_the_rules_in_python_do(test, width, most, uni
 @pytest.mark.parametrize(("test", "width"), [("pearson", 2), ("pearson", 3), ("mean", 3)])
 def test_very_many_levels_run_together_in_the_core_as_in_python(test, width, monkeypatch):
     for module in ("groups", "merging"):
-        monkeypatch.setattr(f"baytree.tree.search.counted.{module}.MOST_LEVELS", 8)
+        monkeypatch.setattr(f"baytree.tree.search.counted.{module}.MAX_LEVELS", 8)
     counts, rules = level(0, width, 9, is_mean=test == "mean"), MergeRules(test=test, min_leaf=2)
     fast = judged(counts, rules)
     monkeypatch.setattr("baytree.tree.search.counted.merging.KERNELS", ())
@@ -88,7 +88,7 @@ def test_the_order_of_levels_does_not_depend_on_the_sign_of_an_eigenvector(monke
 
 
 def test_the_number_of_threads_does_not_change_a_level(monkeypatch):
-    monkeypatch.setattr("baytree.tree.search.counted.merging._WORTH_A_THREAD", 0)
+    monkeypatch.setattr("baytree.tree.search.counted.merging._MIN_PARALLEL_CELLS", 0)
     counts, rules = level(1, 2, 9), MergeRules()
     assert_same(judged(counts, rules, 1), judged(counts, rules, 3))
 

@@ -20,7 +20,7 @@ from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.mars.backward import SplineImportanceTable
 from baytree.linear.mars.features import MarsOptions
 from baytree.linear.mars.learner import MarsLearner
-from baytree.linear.mars.model import MOST_DEGREE, MarsModel
+from baytree.linear.mars.model import MAX_DEGREE, MarsModel
 from baytree.linear.mars.text import curves_of, importances_of, terms_of
 from baytree.param_validation import reject_text_columns
 
@@ -182,7 +182,7 @@ class MarsEstimator(Estimator):
 
     def _options(self, schema: Schema) -> MarsOptions:
         return MarsOptions(
-            max_degree=param_validation.integer("max_degree", self.max_degree, 1, MOST_DEGREE),
+            max_degree=param_validation.integer("max_degree", self.max_degree, 1, MAX_DEGREE),
             max_terms=None
             if self.max_terms is None
             else param_validation.integer("max_terms", self.max_terms, 1, _MAX_TERMS),

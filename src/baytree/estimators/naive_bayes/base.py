@@ -29,7 +29,7 @@ from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.naive_bayes.events.text_likelihoods import WordLikelihood, top_words
 from baytree.naive_bayes.learner import NaiveBayesLearner, leave_one_out
 from baytree.naive_bayes.model import NaiveBayes
-from baytree.naive_bayes.sampling import draw, draw_classes, log_densities, posterior_of, split_given, typicalities
+from baytree.naive_bayes.sampling import draw, draw_classes, log_densities, posterior_of, split_conditions, typicalities
 from baytree.naive_bayes.statistic import NaiveBayesStatistic
 from baytree.param_validation import ClassAmounts
 
@@ -76,7 +76,7 @@ class BayesClassifier(AdditiveClassifier):
         if not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n={n!r}: give a whole number of rows, at least 1")
         random = np.random.default_rng(random_state)
-        label, fixed = split_given(given, self.schema_)
+        label, fixed = split_conditions(given, self.schema_)
         rows = draw(self.model_, self.schema_, n, self._drawn_classes(n, label, fixed, random), random)
         for name, value in fixed.items():
             rows[name] = np.full(n, value, dtype=object if isinstance(value, str) else None)

@@ -20,7 +20,7 @@ from baytree.naive_bayes.learner import NaiveBayesLearner
 from baytree.tree.learner import TreeLearner
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.policy import Criterion, Missing, Policy, Stopping
-from baytree.tree.pruning.bayesian_averaging import OF_EACH_CLASS
+from baytree.tree.pruning.bayesian_averaging import CLASS_PSEUDO_ROWS
 
 
 class NBTreeClassifier(TreeAttributes, Classifier):
@@ -129,7 +129,7 @@ class NBTreeClassifier(TreeAttributes, Classifier):
     def _tree_learner(self, schema: Schema) -> NBTreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
         policy = Policy(criterion=criterion, missing=Missing.LEARNED, stopping=self._stopping())
-        estimation = Estimation(alpha=given.positive("alpha", self.alpha), class_alpha=OF_EACH_CLASS)
+        estimation = Estimation(alpha=given.positive("alpha", self.alpha), class_alpha=CLASS_PSEUDO_ROWS)
         groups = grouped([default_event(column, "gaussian") for column in schema.columns])
         bayes = NaiveBayesLearner(groups, estimation)
         return NBTreeLearner(TreeLearner(policy), bayes, given.number("min_bayes", self.min_bayes, 0))

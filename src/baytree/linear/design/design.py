@@ -18,12 +18,12 @@ from baytree.data.encoding.table import SparseColumns, Table, Tokens, refuse_inf
 from baytree.data.frames.raw import MAX_FEW_ROWS
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
-from baytree.linear.design.feature_layout import VALUE, WIDE, FeatureLayout, check_floats, check_integers
+from baytree.linear.design.feature_layout import MAX_DENSE_FEATURES, VALUE, FeatureLayout, check_floats, check_integers
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 
-_OVERFLOW_RISK = 1e300
+_MAX_SAFE = 1e300  # centres and scales above it may overflow when a value is standardised
 
-FAR = 1e100  # standard units; values are clipped to ±FAR so that products do not overflow
+MAX_STANDARDIZED = 1e100  # standard units; values are clipped to ±FAR so that products do not overflow
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="design"):
@@ -88,12 +88,12 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
                 x /= divisor
             x -= self.centre if divisor is None else self.centre / divisor
             x /= self.scale[: self.n_dense] if divisor is None else self.scale[: self.n_dense] / divisor
-        return np.clip(x, -FAR, FAR, out=x)
+        return np.clip(x, -MAX_STANDARDIZED, MAX_STANDARDIZED, out=x)
 
     @property
     def divisor(self) -> np.ndarray | None:
         """4 for each feature whose differences could overflow, else 1; None if all are 1. float64 [n_dense]"""
-        huge = (np.abs(self.centre) > _OVERFLOW_RISK) | (self.scale[: self.n_dense] > _OVERFLOW_RISK)
+        huge = (np.abs(self.centre) > _MAX_SAFE) | (self.scale[: self.n_dense] > _MAX_SAFE)
         return np.where(huge, 4.0, 1.0) if huge.any() else None
 
     def blocks(self, table: Table) -> Iterator[tuple[slice, np.ndarray]]:
@@ -117,7 +117,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         """features @ weight, without holding the features of all rows at a time. weight [n_features, k] → [n_rows, k]"""
         if (stored := self.stored(table)) is not None:
             return stored.product(weight / self.scale[:, None]) - (self.centre / self.scale) @ weight
-        if self.n_dense > WIDE and (self.layout.level != VALUE).any():
+        if self.n_dense > MAX_DENSE_FEATURES and (self.layout.level != VALUE).any():
             x, above = self.compressed(table)
             return x.product(weight) - above @ weight
         out = np.zeros((len(table), weight.shape[1]))
@@ -168,7 +168,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
 
     def _dense_parts(self, table: Table, above: np.ndarray) -> list[SparseMatrix]:
         """Numbers, one-hot features and missing indicators as sparse matrices, to be joined by columns."""
-        if self.n_dense <= WIDE:
+        if self.n_dense <= MAX_DENSE_FEATURES:
             return [stacked([entries(x + above) for _, x in self.blocks(table)])] if self.n_dense else []
         numbers = np.flatnonzero(self.layout.level == VALUE)
         numeric_design = Design(self.layout.take(numbers), self.centre[numbers], self.scale[numbers], self.reference)

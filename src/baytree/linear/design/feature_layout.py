@@ -23,7 +23,7 @@ VALUE = -1  # level code of a feature that is the column's number or rank
 
 MISSING = -2  # level code of a missing indicator
 
-WIDE = 2000  # features; above it, one-hot features are handled by index and never stored densely
+MAX_DENSE_FEATURES = 2000  # features; above it, one-hot features are handled by index and never stored densely
 
 _COPY_ROWS = 4096  # rows per block when columns are copied into a matrix: fits the cache
 

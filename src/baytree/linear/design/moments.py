@@ -16,16 +16,16 @@ from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.engine.partitions import Partitions
 from baytree.engine.worker_results import TableList, concatenate_tables
-from baytree.linear.design.feature_layout import VALUE, WIDE, FeatureLayout, columns_with_missing, side_by_side
-from baytree.linear.design.row_summary import ROWS, Moments, RowStorage, RowSummary, blocks_of, row_matrix
+from baytree.linear.design.feature_layout import MAX_DENSE_FEATURES, VALUE, FeatureLayout, columns_with_missing, side_by_side
+from baytree.linear.design.row_summary import BLOCK_ROWS, Moments, RowStorage, RowSummary, blocks_of, row_matrix
 from baytree.parallel.blas import RowChunks
 from baytree.statistics.containers import Maximum, RowArrays, every_nth
 
-_SAMPLE = 101  # rows whose median is the pivot
+_PIVOT_SAMPLE_ROWS = 101  # rows whose median is the pivot
 
 _MAX_COPY_ROWS = 1 << 18  # rows; a partition with at most that many is copied, which costs little memory
 
-_UNDERFLOW = 1e-140  # squares of smaller numbers underflow
+_MIN_SAFE = 1e-140  # squares of smaller numbers underflow
 
 _MIN_DOUBLE, _MAX_DOUBLE = 5e-324, np.finfo(np.float64).max
 
@@ -37,11 +37,13 @@ def summarize_rows(rows: Partitions) -> RowSummary:
     would read it twice.
     """
     gaps = rows.submit(columns_with_missing, rows_per_part=None)
-    sample = rows.submit(partial(TableList.of, partial(_some_rows, max(1, rows.n_rows // _SAMPLE))), rows_per_part=None)
+    sample = rows.submit(
+        partial(TableList.of, partial(_some_rows, max(1, rows.n_rows // _PIVOT_SAMPLE_ROWS))), rows_per_part=None
+    )
     storage = rows.map_reduce(RowStorage.of, rows_per_part=None)
     if storage.is_matrix:
         mean, deviation = _matrix_moments(rows, storage.weight)
-        if np.isfinite(mean).all() and np.isfinite(deviation).all() and (deviation > _UNDERFLOW).all():
+        if np.isfinite(mean).all() and np.isfinite(deviation).all() and (deviation > _MIN_SAFE).all():
             return RowSummary(storage, np.zeros(len(mean), bool), (mean, deviation))
     return RowSummary(storage, gaps(), some=None if storage.is_sparse else concatenate_tables(sample().tables))
 
@@ -56,7 +58,7 @@ def moments_of(rows: Partitions, layout: FeatureLayout, look: RowSummary) -> Mom
     numeric = layout.level == VALUE
     if look.lie.is_sparse and numeric.all() and not look.gaps.any():
         return _sparse_moments(rows, layout, look)
-    if len(layout) <= WIDE or numeric.all():
+    if len(layout) <= MAX_DENSE_FEATURES or numeric.all():
         return _dense_moments(rows, layout, look)
     return _by_counts(rows, layout, look)
 
@@ -77,7 +79,7 @@ def _by_counts(rows: Partitions, layout: FeatureLayout, look: RowSummary) -> Mom
 
 
 def _matrix_moments(rows: Partitions, weight: float) -> Moments:
-    step = max(1, rows.n_rows // _SAMPLE)
+    step = max(1, rows.n_rows // _PIVOT_SAMPLE_ROWS)
     pivot = _middle(rows.map_reduce(partial(_matrix_rows, step), rows_per_part=None).arrays[0])
     with np.errstate(over="ignore", invalid="ignore"):
         mean, square = rows.map_reduce(partial(_matrix_sums, pivot), rows_per_part=None) / weight
@@ -95,9 +97,9 @@ def _matrix_sums(pivot: np.ndarray, table: Table) -> np.ndarray:
 
     def part(rows: slice) -> np.ndarray:
         sums = np.zeros((2, whole.shape[1]))
-        for first in range(rows.start, rows.stop, ROWS):  # short sums: rounding grows with the number of terms
+        for first in range(rows.start, rows.stop, BLOCK_ROWS):  # short sums: rounding grows with the number of terms
             own = np.zeros_like(sums)
-            _core.column_moments(whole, weight, pivot, first, min(first + ROWS, rows.stop), own[0], own[1])
+            _core.column_moments(whole, weight, pivot, first, min(first + BLOCK_ROWS, rows.stop), own[0], own[1])
             sums += own
         return sums
 
@@ -110,7 +112,7 @@ def _dense_moments(rows: Partitions, layout: FeatureLayout, look: RowSummary) ->
     pivot, has_gaps = _middle(layout.matrix(look.some)), bool(look.gaps.any())
     with np.errstate(over="ignore", invalid="ignore"):
         mean, deviation = _moments_in(rows, layout, has_gaps, pivot, np.ones(len(layout)))
-    is_unsafe = ~(np.isfinite(mean) & np.isfinite(deviation)) | ((deviation < _UNDERFLOW) & (layout.level == VALUE))
+    is_unsafe = ~(np.isfinite(mean) & np.isfinite(deviation)) | ((deviation < _MIN_SAFE) & (layout.level == VALUE))
     if is_unsafe.any():  # squares overflowed or underflowed, or the column is constant
         units = _units(rows.map_reduce(partial(_distance, layout, pivot), rows_per_part=None).value)
         mean, deviation = _moments_in(rows, layout, has_gaps, pivot, np.where(is_unsafe, units, 1.0))
@@ -138,8 +140,8 @@ def _in_range(unit: np.ndarray, spread: np.ndarray) -> np.ndarray:
 def _distance(layout: FeatureLayout, pivot: np.ndarray, table: Table) -> Maximum:
     """Largest distance of each feature from its pivot."""
     largest = np.zeros(len(layout))
-    for first in range(0, len(table), ROWS):
-        x = layout.matrix(table, slice(first, min(first + ROWS, len(table))))
+    for first in range(0, len(table), BLOCK_ROWS):
+        x = layout.matrix(table, slice(first, min(first + BLOCK_ROWS, len(table))))
         with np.errstate(over="ignore"):
             largest = np.maximum(largest, np.abs(x - pivot).max(axis=0))
     return Maximum(largest)

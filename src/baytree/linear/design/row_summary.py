@@ -96,7 +96,7 @@ def _known(column: Column, values: Values, weight: np.ndarray, has_gaps: bool) -
     return float(own.sum()), number, np.bincount(values[known], weight[known], max(len(column.levels), 1))
 
 
-ROWS = 1024  # rows per block
+BLOCK_ROWS = 1024  # rows per block
 
 
 class Blocks(msgspec.Struct, frozen=True):
@@ -123,8 +123,8 @@ def _of_run(
     pivot, unit = frame
     is_plain = bool((unit == 1).all())
     totals, means, squares = [], [], []
-    for first in range(rows.start, rows.stop, ROWS):
-        own = slice(first, min(first + ROWS, rows.stop))
+    for first in range(rows.start, rows.stop, BLOCK_ROWS):
+        own = slice(first, min(first + BLOCK_ROWS, rows.stop))
         weight = table.weight[own]
         total = weight.sum()
         x = whole[own] if whole is not None else layout.matrix(table, own)

@@ -27,13 +27,13 @@ from baytree.linear.scatter.transform import (
 )
 from baytree.parallel.blas import run_lapack
 
-KEPT = 1e-8  # smaller eigenvalues of the within-class correlation count as collinearity
+MIN_EIGENVALUE = 1e-8  # smaller eigenvalues of the within-class correlation count as collinearity
 
-_FLOOR = 1e-12  # a smaller ratio of within-class to between-class variance counts as constant within classes
+_MIN_VARIANCE_RATIO = 1e-12  # a smaller ratio of within-class to between-class variance counts as constant within classes
 
-_EQUAL = 1e-9  # relative difference below which two missing indicators count as equal
+_EQUALITY_TOLERANCE = 1e-9  # relative difference below which two missing indicators count as equal
 
-_SAFE_PIVOT = 1e-2  # if all pivots of the Cholesky factor are larger, all eigenvalues are larger than KEPT
+_MIN_SAFE_PIVOT = 1e-2  # if all pivots of the Cholesky factor are larger, all eigenvalues are larger than KEPT
 
 
 class DiscriminantOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,48 +71,48 @@ class PooledCovariance(msgspec.Struct, frozen=True):
         return design_of(self.seen, self.centre, self.scale, self.reference)
 
 
-def pool(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> PooledCovariance:
+def pool(scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> PooledCovariance:
     """Pooled covariance in correlation units. Warns of columns that cannot be used."""
-    seen, reference = without_references(impute_mean(by_rank(seen, columns)))
-    seen = _one_gap_each(seen)
-    prior = priors_of(seen, choice)
-    square = np.einsum("kjj->j", seen.spread)
-    centre = as_double(prior @ seen.mean, seen)
-    between = seen.weight @ np.square(seen.mean - centre)
-    fixed, varies = square <= _FLOOR * between, (square > 0) | (between > 0)
-    total = float(seen.weight.sum())
+    scatter, reference = without_references(impute_mean(by_rank(scatter, columns)))
+    scatter = _one_gap_each(scatter)
+    prior = priors_of(scatter, choice)
+    square = np.einsum("kjj->j", scatter.spread)
+    centre = as_double(prior @ scatter.mean, scatter)
+    between = scatter.weight @ np.square(scatter.mean - centre)
+    fixed, varies = square <= _MIN_VARIANCE_RATIO * between, (square > 0) | (between > 0)
+    total = float(scatter.weight.sum())
     scale = np.sqrt(np.where(fixed, between, square) / (total - 1 if total > 1 else total))
-    scale = np.where(scale > 0, divisible(scale, seen.unit), 1.0)
-    correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)
+    scale = np.where(scale > 0, divisible(scale, scatter.unit), 1.0)
+    correlation = scatter.spread.sum(axis=0) / divisor(scatter, choice) / np.outer(scale, scale)
     correlation[fixed], correlation[:, fixed] = 0.0, 0.0
     if not varies.all():
-        warn_of_columns("constant", ~varies, seen, columns, "they are not used")
+        warn_of_columns("constant", ~varies, scatter, columns, "they are not used")
     correlation = shrunk(correlation, float(choice.shrinkage.mean()), varies)
-    return _raised(PooledCovariance(seen, prior, centre, scale, correlation, reference, varies), columns)
+    return _raised(PooledCovariance(scatter, prior, centre, scale, correlation, reference, varies), columns)
 
 
-def _one_gap_each(seen: Scatter) -> Scatter:
+def _one_gap_each(scatter: Scatter) -> Scatter:
     """Statistic with a single missing indicator for columns that are missing in the same rows: that of the first column."""
-    indicators = np.flatnonzero(seen.layout.level == MISSING)
-    mean, spread = seen.mean[:, indicators], seen.spread[:, indicators][:, :, indicators].sum(axis=0)
+    indicators = np.flatnonzero(scatter.layout.level == MISSING)
+    mean, spread = scatter.mean[:, indicators], scatter.spread[:, indicators][:, :, indicators].sum(axis=0)
     variance = spread.diagonal()
     # relative variance of the difference of two indicators
-    is_same = variance[:, None] + variance - 2 * spread <= _EQUAL * (variance[:, None] + variance)
+    is_same = variance[:, None] + variance - 2 * spread <= _EQUALITY_TOLERANCE * (variance[:, None] + variance)
     for place in mean:
-        is_same &= np.abs(place[:, None] - place) <= _EQUAL
+        is_same &= np.abs(place[:, None] - place) <= _EQUALITY_TOLERANCE
     is_later = np.tril(is_same, -1).any(axis=1)
-    return seen.take(np.setdiff1d(np.arange(len(seen.layout)), indicators[is_later])) if is_later.any() else seen
+    return scatter.take(np.setdiff1d(np.arange(len(scatter.layout)), indicators[is_later])) if is_later.any() else scatter
 
 
-def priors_of(seen: Scatter, choice: DiscriminantOptions) -> np.ndarray:
+def priors_of(scatter: Scatter, choice: DiscriminantOptions) -> np.ndarray:
     """Given priors, or the class proportions. float64 [n_classes]"""
-    return seen.weight / seen.weight.sum() if choice.priors is None else choice.priors
+    return scatter.weight / scatter.weight.sum() if choice.priors is None else choice.priors
 
 
-def divisor(seen: Scatter, choice: DiscriminantOptions) -> float:
+def divisor(scatter: Scatter, choice: DiscriminantOptions) -> float:
     """Divisor of the pooled scatter: n − classes (unbiased) or n."""
-    total = float(seen.weight.sum())
-    degrees = total - np.count_nonzero(seen.weight)
+    total = float(scatter.weight.sum())
+    degrees = total - np.count_nonzero(scatter.weight)
     return degrees if choice.covariance == "unbiased" and degrees > 0 else total
 
 
@@ -143,15 +143,15 @@ def _raised(pooled: PooledCovariance, columns: tuple[Column, ...]) -> PooledCova
     if _is_clear(without(pooled.varies, pooled.correlation)):
         return pooled
     eigenvalue, eigenvector = run_lapack(np.linalg.eigh, pooled.correlation)
-    null_space = eigenvector[:, eigenvalue <= KEPT]
+    null_space = eigenvector[:, eigenvalue <= MIN_EIGENVALUE]
     proportion = pooled.seen.weight / pooled.seen.weight.sum()
     mean = pooled.mean - proportion @ pooled.mean
     _, deviation, rotation = np.linalg.svd(np.sqrt(proportion)[:, None] * (mean @ null_space), full_matrices=False)
-    differs = np.square(deviation) > KEPT
+    differs = np.square(deviation) > MIN_EIGENVALUE
     if not differs.any():
         return pooled
     direction = null_space @ rotation[differs].T  # orthonormal [n_features, n_raised]
-    variance = np.maximum(np.square(deviation[differs]) / pooled.seen.weight.sum(), 2 * KEPT)
+    variance = np.maximum(np.square(deviation[differs]) / pooled.seen.weight.sum(), 2 * MIN_EIGENVALUE)
     _warn_raised(direction, pooled, columns)
     correlation = pooled.correlation + (direction * variance) @ direction.T
     return msgspec.structs.replace(pooled, correlation=correlation, is_raised=True)
@@ -160,7 +160,7 @@ def _raised(pooled: PooledCovariance, columns: tuple[Column, ...]) -> PooledCova
 def _is_clear(correlation: np.ndarray) -> bool:
     """Whether every direction has variance, decided by Cholesky without eigenvectors."""
     try:
-        return bool(run_lapack(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _SAFE_PIVOT)
+        return bool(run_lapack(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _MIN_SAFE_PIVOT)
     except np.linalg.LinAlgError:
         return False
 
@@ -185,12 +185,12 @@ def ledoit_wolf(fourth: np.ndarray, pooled: PooledCovariance, by_class: bool) ->
 
 def _groups(pooled: PooledCovariance, by_class: bool) -> list[tuple[np.ndarray, float]]:
     """Covariances of the varying features (divisor n, in units of the within-class deviation) and their weights."""
-    seen = pooled.seen.take(np.flatnonzero(pooled.varies))
+    scatter = pooled.seen.take(np.flatnonzero(pooled.varies))
     unit = np.outer(pooled.scale[pooled.varies], pooled.scale[pooled.varies])
     if by_class:
-        return [(s / max(w, 1e-300) / unit, float(w)) for s, w in zip(seen.spread, seen.weight, strict=True)]
-    total = float(seen.weight.sum())
-    return [(seen.spread.sum(axis=0) / total / unit, total)]
+        return [(s / max(w, 1e-300) / unit, float(w)) for s, w in zip(scatter.spread, scatter.weight, strict=True)]
+    total = float(scatter.weight.sum())
+    return [(scatter.spread.sum(axis=0) / total / unit, total)]
 
 
 def _oas(covariance: np.ndarray, weight: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from baytree import _warnings
 from baytree.data.schema.column import Column
 from baytree.linear.discriminant.covariance import (
-    KEPT,
+    MIN_EIGENVALUE,
     DiscriminantOptions,
     PooledCovariance,
     class_divisor,
@@ -23,22 +23,22 @@ from baytree.linear.discriminant.covariance import (
     shrunk,
     without,
 )
-from baytree.linear.discriminant.model import UNSEEN, LinearDiscriminant, QuadraticDiscriminant
+from baytree.linear.discriminant.model import CONSTANT_WHITENING, LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.linear_model import LOG_ZERO, LinearModel
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.transform import warn_of_columns
 from baytree.parallel.blas import run_lapack
 
-_AXIS = 1e-4  # relative to the first axis: axes on which the means differ less are rounding
+_MIN_AXIS_RATIO = 1e-4  # relative to the first axis: axes on which the means differ less are rounding
 
-_FLOOR = 1e-6  # relative to the mean variance: smallest variance of a class covariance that was blended
+_MIN_VARIANCE = 1e-6  # relative to the mean variance: smallest variance of a class covariance that was blended
 
-_FULL_RANK = 1e-12  # smallest eigenvalue of a class correlation matrix that counts as full rank
+_MIN_FULL_RANK_EIGENVALUE = 1e-12  # smallest eigenvalue of a class correlation matrix that counts as full rank
 
 
-def derive_linear(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> LinearDiscriminant:
+def derive_linear(scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> LinearDiscriminant:
     """Linear discriminant model: axes, and scores that are linear in the features."""
-    return linear_rule(pool(seen, choice, columns), choice, columns)
+    return linear_rule(pool(scatter, choice, columns), choice, columns)
 
 
 def linear_rule(pooled: PooledCovariance, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> LinearDiscriminant:
@@ -52,12 +52,12 @@ def linear_rule(pooled: PooledCovariance, choice: DiscriminantOptions, columns: 
 
 
 def derive_quadratic(
-    seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], classes: tuple[Any, ...]
+    scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], classes: tuple[Any, ...]
 ) -> QuadraticDiscriminant:
     """Quadratic discriminant model: one covariance per class, blended with the pooled one if it has no full rank (with a
     warning).
     """
-    pooled = pool(seen, choice, columns)
+    pooled = pool(scatter, choice, columns)
     found, is_weak = class_correlations(pooled, choice)
     _warn_weak([str(name) for name, weak in zip(classes, is_weak & (pooled.seen.weight > 0), strict=True) if weak])
     return quadratic_rule(pooled, found)
@@ -68,7 +68,7 @@ def quadratic_rule(pooled: PooledCovariance, found: list[np.ndarray]) -> Quadrat
     whiten = np.array([inverse_factor(covariance) for covariance in found])
     intercept = _log(pooled.prior) + np.log(np.einsum("kjj->kj", whiten)).sum(axis=1)
     constant = np.flatnonzero(~pooled.varies)
-    whiten[:, constant, constant] = UNSEEN  # a constant column is uninformative, whatever value a new row has
+    whiten[:, constant, constant] = CONSTANT_WHITENING  # a constant column is uninformative, whatever value a new row has
     return QuadraticDiscriminant(pooled.design, pooled.mean, whiten, intercept, pooled.prior)
 
 
@@ -77,20 +77,20 @@ def class_correlations(pooled: PooledCovariance, choice: DiscriminantOptions) ->
     [n_classes]).
     """
     unit, varies = np.outer(pooled.scale, pooled.scale), pooled.varies
-    seen, found = pooled.seen, []
-    amounts = np.broadcast_to(choice.shrinkage, len(seen.weight))
-    for spread, weight, amount in zip(seen.spread, seen.weight, amounts, strict=True):
+    scatter, found = pooled.seen, []
+    amounts = np.broadcast_to(choice.shrinkage, len(scatter.weight))
+    for spread, weight, amount in zip(scatter.spread, scatter.weight, amounts, strict=True):
         found.append(without(varies, shrunk(spread / class_divisor(weight, choice) / unit, float(amount), varies)))
     is_weak = np.array([not _has_full_rank(own) for own in found])
     for k in np.flatnonzero(is_weak):
-        found[k] = without(varies, _blended(found[k], pooled, float(seen.weight[k])))
+        found[k] = without(varies, _blended(found[k], pooled, float(scatter.weight[k])))
     return found, is_weak
 
 
 def sphering(pooled: PooledCovariance, columns: tuple[Column, ...]) -> np.ndarray:
     """Directions along which the pooled covariance is the identity, without collinear ones. [n_features, rank]"""
     eigenvalue, eigenvector = run_lapack(np.linalg.eigh, pooled.correlation)
-    is_kept = eigenvalue > KEPT
+    is_kept = eigenvalue > MIN_EIGENVALUE
     if is_kept.sum() < pooled.varies.sum():
         load = np.sqrt(np.square(eigenvector[:, ~is_kept]).sum(axis=1)) * pooled.varies
         warn_of_columns("collinear within classes", load > 0.1 * load.max(), pooled.seen, columns, "they share one effect")
@@ -113,7 +113,7 @@ def _axes(pooled: PooledCovariance, sphere: np.ndarray, choice: DiscriminantOpti
     degrees = max(n_classes - 1, 1) if choice.covariance == "unbiased" else n_classes
     size = np.sqrt(pooled.seen.weight.sum() * pooled.prior / degrees)
     _, singular_value, axis = np.linalg.svd(size[:, None] * (pooled.mean @ sphere), full_matrices=False)
-    is_kept = (singular_value > _AXIS * singular_value.max(initial=0.0))[: max(n_classes - 1, 0)]
+    is_kept = (singular_value > _MIN_AXIS_RATIO * singular_value.max(initial=0.0))[: max(n_classes - 1, 0)]
     axes = sphere @ axis[: len(is_kept)][is_kept].T
     largest = np.abs(axes).argmax(axis=0) if axes.size else np.zeros(0, int)
     sign = np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
@@ -126,7 +126,8 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
         return False
     scale = np.sqrt(diagonal)
     return bool(
-        run_lapack(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL_RANK * len(scale)
+        run_lapack(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf)
+        > _MIN_FULL_RANK_EIGENVALUE * len(scale)
     )
 
 
@@ -135,7 +136,7 @@ def _blended(own: np.ndarray, pooled: PooledCovariance, weight: float) -> np.nda
     p = np.count_nonzero(pooled.varies)
     proportion = (p + 1) / (p + 1 + weight)
     blend = (1 - proportion) * own + proportion * pooled.correlation
-    floor = _FLOOR * max(blend.diagonal()[pooled.varies].sum() / max(p, 1), _FLOOR)
+    floor = _MIN_VARIANCE * max(blend.diagonal()[pooled.varies].sum() / max(p, 1), _MIN_VARIANCE)
     return blend + floor * np.eye(len(blend))
 
 

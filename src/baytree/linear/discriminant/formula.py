@@ -15,7 +15,7 @@ from baytree.linear.formula import _features
 if TYPE_CHECKING:
     from baytree.linear.discriminant.model import QuadraticDiscriminant
 
-GREATEST_SQUARE = 1e300  # upper bound of half the squared distance to a class, as in the model
+MAX_HALF_SQUARE = 1e300  # upper bound of half the squared distance to a class, as in the model
 
 
 def quadratic(title: str, model: QuadraticDiscriminant, schema: Schema) -> Formula:
@@ -26,7 +26,7 @@ def quadratic(title: str, model: QuadraticDiscriminant, schema: Schema) -> Formu
         for f, feature in enumerate(_features(model.design, schema))
     ]
     squares = [_square(steps, model.whiten[:, i], differences) for i in range(len(differences))]
-    half = Smallest((Quotient(Sum(tuple(squares)), constant(2.0)), constant(GREATEST_SQUARE)))
+    half = Smallest((Quotient(Sum(tuple(squares)), constant(2.0)), constant(MAX_HALF_SQUARE)))
     return classification_formula(
         title, steps, Softmax(steps.add_step(Sum((constant(model.start), Product((constant(-1.0), half))))))
     )

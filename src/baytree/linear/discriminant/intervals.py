@@ -23,10 +23,10 @@ from baytree.uncertainty.intervals import JEFFREYS, log_amount_moments, no_inter
 
 
 def linear_intervals(
-    table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], level: float
+    table: Table, scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], level: float
 ) -> np.ndarray:
     """Intervals of the class probabilities under one covariance. [n_rows, n_classes, 2]"""
-    pooled = _ready(seen, choice, columns)
+    pooled = _ready(scatter, choice, columns)
     sphere = sphering(pooled, columns)
     projected_means, (log_prior, log_prior_variance) = pooled.mean @ sphere, _priors(pooled, choice)
     out, n, nu = np.empty((len(table), len(log_prior), 2)), _rows(pooled), divisor(pooled.seen, choice)
@@ -43,10 +43,10 @@ def linear_intervals(
 
 
 def quadratic_intervals(
-    table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], level: float
+    table: Table, scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], level: float
 ) -> np.ndarray:
     """Intervals of the class probabilities under one covariance per class. [n_rows, n_classes, 2]"""
-    pooled = _ready(seen, choice, columns)
+    pooled = _ready(scatter, choice, columns)
     found, is_weak = class_correlations(pooled, choice)
     if is_weak.any():
         raise no_interval("a class has too few rows for its own covariance, so its uncertainty cannot be estimated")
@@ -67,10 +67,10 @@ def quadratic_intervals(
     return out
 
 
-def _ready(seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> PooledCovariance:
+def _ready(scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]) -> PooledCovariance:
     if np.any(choice.shrinkage):
         raise no_interval("a shrunk covariance has an unknown bias; set shrinkage=None")
-    return pool(seen, choice, columns)
+    return pool(scatter, choice, columns)
 
 
 def _rows(pooled: PooledCovariance) -> np.ndarray:

@@ -65,10 +65,10 @@ class DiscriminantLearner(MergeableLearner):
         outliers.warn(statistic.layout.source[is_value], statistic.deviations()[is_value])
         return statistic
 
-    def derive(self, seen: Scatter, schema: Schema) -> LinearDiscriminant | QuadraticDiscriminant:
+    def derive(self, statistic: Scatter, schema: Schema) -> LinearDiscriminant | QuadraticDiscriminant:
         """Discriminant model of a statistic."""
         with one_blas_thread():
-            return self._rule(seen, self._choice(seen, schema), schema)
+            return self._rule(statistic, self._choice(statistic, schema), schema)
 
     def leave_one_out(self, rows: Partitions) -> np.ndarray:
         """Class probabilities of each row by the model of all other rows. [n_rows, n_classes]"""
@@ -77,20 +77,22 @@ class DiscriminantLearner(MergeableLearner):
             statistic = self.observe(table)
             return self._without_each(table, statistic, self._choice(statistic, table.schema))
 
-    def intervals(self, seen: Scatter, table: Table, level: float) -> np.ndarray:
+    def intervals(self, scatter: Scatter, table: Table, level: float) -> np.ndarray:
         """Intervals of the class probabilities. [n_rows, n_classes, 2]"""
         with one_blas_thread(), _warnings.capture():  # `fit` has already warned of these columns
-            return self._intervals(seen, table, self._choice(seen, table.schema), level)
+            return self._intervals(scatter, table, self._choice(scatter, table.schema), level)
 
-    def pooled(self, seen: Scatter, schema: Schema) -> PooledCovariance:
+    def pooled(self, scatter: Scatter, schema: Schema) -> PooledCovariance:
         """Pooled covariance before shrinkage; warnings are dropped here because deriving the model gives them."""
         with _warnings.capture():
-            return pool(seen, DiscriminantOptions(covariance=self.covariance, priors=self._shares(schema)), schema.columns)
+            return pool(
+                scatter, DiscriminantOptions(covariance=self.covariance, priors=self._shares(schema)), schema.columns
+            )
 
-    def _choice(self, seen: Scatter, schema: Schema) -> DiscriminantOptions:
+    def _choice(self, scatter: Scatter, schema: Schema) -> DiscriminantOptions:
         amount = self.shrinkage
         if amount is None:
-            amount = oas(self.pooled(seen, schema), by_class=not self.is_pooled)
+            amount = oas(self.pooled(scatter, schema), by_class=not self.is_pooled)
         return DiscriminantOptions(covariance=self.covariance, shrinkage=amount, priors=self._shares(schema))
 
     def _shares(self, schema: Schema) -> np.ndarray | None:
@@ -98,30 +100,30 @@ class DiscriminantLearner(MergeableLearner):
 
     @abstractmethod
     def _rule(
-        self, seen: Scatter, choice: DiscriminantOptions, schema: Schema
+        self, scatter: Scatter, choice: DiscriminantOptions, schema: Schema
     ) -> LinearDiscriminant | QuadraticDiscriminant:
         """Model of the statistic with these options."""
 
     @abstractmethod
-    def _without_each(self, table: Table, seen: Scatter, choice: DiscriminantOptions) -> np.ndarray:
+    def _without_each(self, table: Table, scatter: Scatter, choice: DiscriminantOptions) -> np.ndarray:
         """Class probabilities of each row by the model of all other rows."""
 
     @abstractmethod
-    def _intervals(self, seen: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
+    def _intervals(self, scatter: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
         """Intervals for the statistic with these options."""
 
 
 class LinearDiscriminantLearner(DiscriminantLearner):
     """Linear discriminant analysis: classes share one covariance."""
 
-    def _rule(self, seen: Scatter, choice: DiscriminantOptions, schema: Schema) -> LinearDiscriminant:
-        return derive_linear(seen, choice, schema.columns)
+    def _rule(self, scatter: Scatter, choice: DiscriminantOptions, schema: Schema) -> LinearDiscriminant:
+        return derive_linear(scatter, choice, schema.columns)
 
-    def _without_each(self, table: Table, seen: Scatter, choice: DiscriminantOptions) -> np.ndarray:
-        return linear_leave_one_out(table, seen, choice, table.schema.columns)
+    def _without_each(self, table: Table, scatter: Scatter, choice: DiscriminantOptions) -> np.ndarray:
+        return linear_leave_one_out(table, scatter, choice, table.schema.columns)
 
-    def _intervals(self, seen: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
-        return linear_intervals(table, seen, choice, table.schema.columns, level)
+    def _intervals(self, scatter: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
+        return linear_intervals(table, scatter, choice, table.schema.columns, level)
 
 
 class QuadraticDiscriminantLearner(DiscriminantLearner):
@@ -129,14 +131,14 @@ class QuadraticDiscriminantLearner(DiscriminantLearner):
 
     is_pooled = False
 
-    def _rule(self, seen: Scatter, choice: DiscriminantOptions, schema: Schema) -> QuadraticDiscriminant:
-        return derive_quadratic(seen, choice, schema.columns, schema.classes)
+    def _rule(self, scatter: Scatter, choice: DiscriminantOptions, schema: Schema) -> QuadraticDiscriminant:
+        return derive_quadratic(scatter, choice, schema.columns, schema.classes)
 
-    def _without_each(self, table: Table, seen: Scatter, choice: DiscriminantOptions) -> np.ndarray:
-        return quadratic_without_each(table, seen, choice, table.schema.columns, table.schema.classes)
+    def _without_each(self, table: Table, scatter: Scatter, choice: DiscriminantOptions) -> np.ndarray:
+        return quadratic_without_each(table, scatter, choice, table.schema.columns, table.schema.classes)
 
-    def _intervals(self, seen: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
-        return quadratic_intervals(table, seen, choice, table.schema.columns, level)
+    def _intervals(self, scatter: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
+        return quadratic_intervals(table, scatter, choice, table.schema.columns, level)
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,6 @@ class LedoitWolfLearner:
             amount = ledoit_wolf(fourth, pooled, by_class=not self.rule.is_pooled)
             return FitResult(replace(self.rule, shrinkage=amount).derive(statistic, rows.schema), statistic)
 
-    def intervals(self, seen: Scatter, table: Table, level: float) -> np.ndarray:
+    def intervals(self, scatter: Scatter, table: Table, level: float) -> np.ndarray:
         """Raise ValueError: there are no intervals for a shrunk covariance."""
-        return replace(self.rule, shrinkage=np.ones(1)).intervals(seen, table, level)
+        return replace(self.rule, shrinkage=np.ones(1)).intervals(scatter, table, level)

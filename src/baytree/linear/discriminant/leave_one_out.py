@@ -23,14 +23,14 @@ from baytree.linear.linear_model import LOG_ZERO
 from baytree.linear.scatter.observe import scatter_of
 from baytree.linear.scatter.scatter import Scatter
 
-_NONE_LEFT = 1e-6  # proportion of a direction's scatter that remains without the row: less counts as none
+_MIN_REMAINING = 1e-6  # proportion of a direction's scatter that remains without the row: less counts as none
 
 
 def linear_leave_one_out(
-    table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]
+    table: Table, scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...]
 ) -> np.ndarray:
     """Class probabilities of each row by the linear model of all other rows. [n_rows, n_classes]"""
-    pooled = pool(seen, choice, columns)
+    pooled = pool(scatter, choice, columns)
     sphere = sphering(pooled, columns)
     projected_means = pooled.mean @ sphere
     scores, is_hard = np.empty((len(table), table.n_classes)), np.full(len(table), pooled.is_raised)
@@ -40,15 +40,15 @@ def linear_leave_one_out(
         )
         is_hard[rows] |= is_alone
     probability = softmax(scores + _log_priors(table, pooled, choice))
-    probability[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_linear(rest, choice, columns))
+    probability[is_hard] = _one_by_one(table, scatter, is_hard, lambda rest: derive_linear(rest, choice, columns))
     return probability
 
 
 def quadratic_without_each(
-    table: Table, seen: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], classes: tuple[Any, ...]
+    table: Table, scatter: Scatter, choice: DiscriminantOptions, columns: tuple[Column, ...], classes: tuple[Any, ...]
 ) -> np.ndarray:
     """Class probabilities of each row by the quadratic model of all other rows. [n_rows, n_classes]"""
-    pooled = pool(seen, choice, columns)
+    pooled = pool(scatter, choice, columns)
     found, is_weak = class_correlations(pooled, choice)
     scores, is_hard = np.empty((len(table), table.n_classes)), np.full(len(table), bool(is_weak.any()))
     whiten = [inverse_factor(covariance) for covariance in found]
@@ -60,17 +60,19 @@ def quadratic_without_each(
             scores[rows, k] += np.log(np.diag(factor)).sum()
             is_hard[rows] |= is_alone
     probability = softmax(scores + _log_priors(table, pooled, choice))
-    probability[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_quadratic(rest, choice, columns, classes))
+    probability[is_hard] = _one_by_one(
+        table, scatter, is_hard, lambda rest: derive_quadratic(rest, choice, columns, classes)
+    )
     return probability
 
 
-def _one_by_one(table: Table, seen: Scatter, which: np.ndarray, derive: Callable[[Scatter], Model]) -> np.ndarray:
+def _one_by_one(table: Table, scatter: Scatter, which: np.ndarray, derive: Callable[[Scatter], Model]) -> np.ndarray:
     """Class probabilities of some rows, each by the model derived from the statistic without it. [n, n_classes]"""
     probability = np.empty((np.count_nonzero(which), table.n_classes))
     with _warnings.capture():  # columns that become collinear by removing one row deserve no warning
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
-            probability[i] = derive(seen - scatter_of(one, seen.is_pooled)).predict(one)
+            probability[i] = derive(scatter - scatter_of(one, scatter.is_pooled)).predict(one)
     return probability
 
 
@@ -101,7 +103,7 @@ def _linear_scores(
         difference[label == k] += (ratio[:, None] * own)[label == k]
         square = np.einsum("ij,ij->i", difference, difference) + grow * np.einsum("ij,ij->i", difference, own) ** 2
         out[:, k] = -square * rest / whole / 2
-    return out, inner < _NONE_LEFT
+    return out, inner < _MIN_REMAINING
 
 
 def _quadratic_scores(
@@ -119,7 +121,7 @@ def _quadratic_scores(
     squared_distance = length * (1 + weight / remaining) ** 2  # distance from the mean without the row
     square = rest / full_divisor * (squared_distance + taken * squared_distance * length / inner)
     log_det = np.log(inner) + z.shape[1] * np.log(full_divisor / rest)
-    return np.where(own, -square / 2 - log_det / 2, -length / 2), own & (inner < _NONE_LEFT)
+    return np.where(own, -square / 2 - log_det / 2, -length / 2), own & (inner < _MIN_REMAINING)
 
 
 def _rest_divisor(

@@ -24,11 +24,11 @@ from baytree.summary.linear import LinearSummary, QuadraticSummary
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-MOST_COVARIANCES = 40  # features; with more, the summary has no covariances
+MAX_COVARIANCE_FEATURES = 40  # features; with more, the summary has no covariances
 
-_NO_VARIANCE = 1e-8  # eigenvalue of the correlation below which a direction has no variance and is not measured
+_MIN_VARIANCE = 1e-8  # eigenvalue of the correlation below which a direction has no variance and is not measured
 
-UNSEEN = 1e-150  # whitening factor of a constant column: any distance along it is 0
+CONSTANT_WHITENING = 1e-150  # whitening factor of a constant column: any distance along it is 0
 
 
 class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
@@ -82,7 +82,7 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def squares(self, table: Table) -> tuple[np.ndarray, int]:
         """Squared Mahalanobis distance of each row to each class mean [n_rows, n_classes], and the number of dimensions."""
         eigenvalue, eigenvector = np.linalg.eigh(self.correlation)
-        has_variance = eigenvalue > _NO_VARIANCE
+        has_variance = eigenvalue > _MIN_VARIANCE
         sphere = eigenvector[:, has_variance] / np.sqrt(eigenvalue[has_variance])
         out, projected_means = np.empty((len(table), len(self.prior))), self.mean @ sphere
         for rows, x in self.design.blocks(table):
@@ -129,7 +129,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
     def squares(self, table: Table) -> tuple[np.ndarray, int]:
         """Squared Mahalanobis distance of each row to each class mean [n_rows, n_classes], and the number of dimensions."""
-        return 2 * (self.start - self.scores(table)), int((np.abs(self.whiten[0].diagonal()) > UNSEEN).sum())
+        return 2 * (self.start - self.scores(table)), int((np.abs(self.whiten[0].diagonal()) > CONSTANT_WHITENING).sum())
 
     def effects(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Start [n_classes] and effect of each column [n_rows, n_columns, n_classes]. A product of two columns counts half
@@ -170,10 +170,10 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         )
 
     def _covariance(self) -> np.ndarray:
-        """Class covariances in the units of the columns, empty above `MOST_COVARIANCES` features. [n_classes, n_features,
+        """Class covariances in units of the columns; empty above `MAX_COVARIANCE_FEATURES` features. [n_classes, n_features,
         n_features]
         """
-        if len(self.design) > MOST_COVARIANCES:
+        if len(self.design) > MAX_COVARIANCE_FEATURES:
             return np.zeros((0, 0, 0))
         with np.errstate(over="ignore", invalid="ignore"):
             root = np.linalg.inv(self.whiten) * self.design.scale[:, None]
@@ -202,7 +202,7 @@ def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n:
 def _root(model: LinearDiscriminant | QuadraticDiscriminant, k: int) -> np.ndarray:
     """Square root of a class's covariance in standard units."""
     if isinstance(model, QuadraticDiscriminant):
-        varies = model.whiten[k].diagonal() > UNSEEN
+        varies = model.whiten[k].diagonal() > CONSTANT_WHITENING
         return np.where(varies[:, None], np.linalg.inv(model.whiten[k]), 0.0)
     eigenvalue, eigenvector = np.linalg.eigh(model.correlation)
     return eigenvector * np.sqrt(np.maximum(eigenvalue, 0.0))

@@ -15,7 +15,7 @@ from baytree.linear.coefficients import FeatureTable
 from baytree.linear.mars.features import MarsOptions
 from baytree.linear.mars.model import Term
 
-_ROUNDING = 1e-10
+_ROUNDING_TOLERANCE = 1e-10  # smaller criteria are rounding error and count as 0
 
 
 class PrunedTerms(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ def prune(factor: TriangularFactor, options: MarsOptions, n_rows: int) -> Pruned
 
 def or_nothing(values: np.ndarray) -> np.ndarray:
     """Sums of squares, with rounding errors replaced by 0."""
-    return np.where(values < _ROUNDING, 0.0, values)
+    return np.where(values < _ROUNDING_TOLERANCE, 0.0, values)
 
 
 class SplineImportance(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class SplineImportanceTable(FeatureTable, frozen=True):
         return aligned(["feature", "nsubsets", "gcv", "rss", ""], rows)
 
 
-def worth_of(terms: list[Term], pruned: PrunedTerms, n_features: int) -> np.ndarray:
+def criterion_of(terms: list[Term], pruned: PrunedTerms, n_features: int) -> np.ndarray:
     """Number of subsets, from two terms to the chosen size, that contain each feature, and their gains in GCV and RSS.
     [n_features, 3]
     """

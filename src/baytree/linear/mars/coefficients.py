@@ -22,7 +22,7 @@ _MAX_STEPS = 25
 
 _MAX_STEPS_MONOTONE = 100  # maximum number of steps with monotone columns, where steps may be halved
 
-_CONVERGED = 1e-8
+_TOLERANCE = 1e-8
 
 _MAX_ETA = 30.0  # log-odds beyond which the logistic curve counts as flat
 
@@ -79,7 +79,7 @@ def logistic(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarr
         eta = basis @ coefficient
         mean = _mean(eta)
         before, deviance = deviance, _deviance(hit, mean, weight)
-        if abs(deviance - before) / (abs(deviance) + 0.1) < _CONVERGED:
+        if abs(deviance - before) / (abs(deviance) + 0.1) < _TOLERANCE:
             break
     return coefficient
 

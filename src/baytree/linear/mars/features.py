@@ -86,9 +86,9 @@ def spans_of(options: MarsOptions, n_rows: int, n_features: int, n_support: int,
     return Spans(end, max(1, first), step)
 
 
-FAR = 1e60  # units; features are clipped to it: a product of three is still a finite double
+MAX_ABS_VALUE = 1e60  # units; features are clipped to it: a product of three is still a finite double
 
-_ORDINARY = 1e-30, 1e30
+_UNSCALED_RANGE = 1e-30, 1e30
 
 
 class SplineFeatures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,7 +144,7 @@ def _in_units(x: np.ndarray, unit: np.ndarray, table: Table) -> np.ndarray:
         refuse_infinite(table.schema, table.values)
     if (unit != 1).any():
         x /= unit[:, None]
-    return np.clip(x, -FAR, FAR, out=x)
+    return np.clip(x, -MAX_ABS_VALUE, MAX_ABS_VALUE, out=x)
 
 
 def _units(ends: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
@@ -152,7 +152,7 @@ def _units(ends: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
     others.
     """
     size = np.abs(ends).max(axis=1, initial=0.0) if spread is None else spread
-    is_ordinary = (size > _ORDINARY[0]) & (size < _ORDINARY[1]) if spread is None else np.zeros(len(size), bool)
+    is_ordinary = (size > _UNSCALED_RANGE[0]) & (size < _UNSCALED_RANGE[1]) if spread is None else np.zeros(len(size), bool)
     exponent = np.clip(np.frexp(size)[1] - 1, -1074, 1000).astype(float)
     return np.where(is_ordinary | (size == 0), 1.0, np.exp2(exponent))
 

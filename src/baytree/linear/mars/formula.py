@@ -29,7 +29,7 @@ from baytree.formula.expressions import (
 )
 from baytree.linear.design.feature_layout import MISSING, VALUE
 from baytree.linear.formula import log_sigmoid
-from baytree.linear.mars.features import FAR, SplineFeatures
+from baytree.linear.mars.features import MAX_ABS_VALUE, SplineFeatures
 from baytree.linear.mars.model import LINEAR, RISING, Hinge
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ def _feature(features: SplineFeatures, f: int, schema: Schema) -> Expression:
         raw = np.where(is_missing_row, layout.fill[j], code)
     else:
         raw = is_missing_row if level == MISSING else np.where(is_missing_row, layout.mode[j], code) == level
-    rows = np.clip(np.asarray(raw, np.float64) / unit, -FAR, FAR)
+    rows = np.clip(np.asarray(raw, np.float64) / unit, -MAX_ABS_VALUE, MAX_ABS_VALUE)
     return Lookup(j, matrix(rows[:-1]), numbers(rows[-1:]))
 
 
 def _within(x: Expression, unit: float) -> Expression:
     scaled = x if unit == 1 else Quotient(x, constant(unit))
-    return Smallest((Greatest((scaled, constant(-FAR))), constant(FAR)))
+    return Smallest((Greatest((scaled, constant(-MAX_ABS_VALUE))), constant(MAX_ABS_VALUE)))
 
 
 def _clipped(value: float, unit: float) -> float:
-    return float(np.clip(value / unit, -FAR, FAR))
+    return float(np.clip(value / unit, -MAX_ABS_VALUE, MAX_ABS_VALUE))

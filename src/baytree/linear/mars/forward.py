@@ -19,22 +19,22 @@ from baytree.linear.mars.features import MarsOptions, SplineRows, rest_of, spans
 from baytree.linear.mars.model import FALLING, LINEAR, RISING, Hinge, Term
 from baytree.parallel.threads import free, map_ordered
 
-_TIE = 1e-10  # a candidate must be better by this relative margin, or the last bit would decide ties
+_TIE_TOLERANCE = 1e-10  # a candidate must be better by this relative margin, or the last bit would decide ties
 
 _MIN_NEW_NORM = 0.01  # minimum squared norm of the new part of a linear term, in the units of the column
 
-# minimum new proportion of a hinge, below and from `_MANY` columns
-_TOLERANCE, _CROWDED, _MANY = 0.01, 1e-5, 15
+# minimum new proportion of a hinge, below and from `_MANY_COLUMNS` columns
+_MIN_NEW_PROPORTION, _MIN_NEW_PROPORTION_MANY, _MANY_COLUMNS = 0.01, 1e-5, 15
 
-_WEIGHTED_TOLERANCE, _WEIGHTED_LEAD = 1e-10, 1e-10
+_MIN_NEW_PROPORTION_WEIGHTED, _MIN_LEAD_WEIGHTED = 1e-10, 1e-10
 
-_ROUNDING = 1e-10
+_ROUNDING_TOLERANCE = 1e-10  # smaller sums of squares and gains are rounding error and count as 0
 
-_MEMORY = 1 << 30  # bytes that the search may cache between steps
+_MAX_CACHE_BYTES = 1 << 30  # bytes that the search may cache between steps
 
-_WORK_PER_CALL = 1 << 21  # rows × columns × parents per call, so that Ctrl-C is answered soon
+_MAX_WORK_PER_CALL = 1 << 21  # rows × columns × parents per call, so that Ctrl-C is answered soon
 
-_DEPENDENT = 1e-8
+_DEPENDENCE_TOLERANCE = 1e-8  # squared norm of the new part of a column, relative to the column; less is a dependent one
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Growth:
         self.spans = np.zeros((self.most + 2, 3), np.int64)  # by slots
         self.used, self.n_terms = 1, 1
         self.queue = ParentQueue(options.fast_k, options.fast_beta)
-        self.search = _core.KnotSearch(rows.x, self.y, self.most + 2, rows.weight is None, _MEMORY, free())
+        self.search = _core.KnotSearch(rows.x, self.y, self.most + 2, rows.weight is None, _MAX_CACHE_BYTES, free())
         self._put(0, (), self.root)
 
     def step(self) -> bool:
@@ -87,8 +87,8 @@ class _Growth:
         n_terms = self.n_terms + (1 if is_linear else len(new_terms))
         gain = found.gain / self.null
         rss = self.rss - found.gain
-        rss = 0.0 if abs(rss) < _ROUNDING else rss
-        gain = 0.0 if abs(gain) < _ROUNDING else gain
+        rss = 0.0 if abs(rss) < _ROUNDING_TOLERANCE else rss
+        gain = 0.0 if abs(gain) < _ROUNDING_TOLERANCE else gain
         threshold, n = self.options.threshold, self.rows.n_rows
         grsq = 1 - self.options.gcv(rss, n_terms, n) / self.options.gcv(self.null, 1, n)
         if threshold and (gain < threshold or grsq < -10):
@@ -105,7 +105,7 @@ class _Growth:
             column = self.columns[slot]
             residual = rest_of(column, basis[: len(independent)])
             norm, new_norm = np.sqrt(column @ column), np.sqrt(residual @ residual)
-            if new_norm > _DEPENDENT * norm:
+            if new_norm > _DEPENDENCE_TOLERANCE * norm:
                 basis[len(independent)] = residual / new_norm
                 independent.append(term)
         return independent
@@ -116,7 +116,7 @@ class _Growth:
         if not parents:
             return None
         is_tried = np.ascontiguousarray(self.is_free[parents].T)  # [n_features, n_parents]
-        margin = 1 if self.rows.weight is not None else 1 + _TIE
+        margin = 1 if self.rows.weight is not None else 1 + _TIE_TOLERANCE
         best, gain, k, *winner = _core.leading_candidate(*self._candidates(parents, is_tried), is_tried, margin)
         for slot, value in zip(parents, best.tolist(), strict=True):
             self.queue.tried(slot, value, self.used)
@@ -128,7 +128,7 @@ class _Growth:
     def _candidates(self, parents: list[int], is_tried: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, p = self.rows.n_rows, len(self.rows.x)
         request = np.array(parents, np.int32), self.columns[parents], is_tried, self.spans[parents], self._rules()
-        n_pieces = min(p, max(1, n * p * len(parents) // _WORK_PER_CALL))
+        n_pieces = min(p, max(1, n * p * len(parents) // _MAX_WORK_PER_CALL))
         if n_pieces == 1:
             return self.search.search(0, p, *request)
         bounds = [p * k // n_pieces for k in range(n_pieces + 1)]
@@ -145,10 +145,14 @@ class _Growth:
     def _rules(self) -> np.ndarray:
         """Thresholds for candidates of this step, in the order in which the core reads them."""
         if self.rows.weight is not None:
-            return np.array([_MIN_NEW_NORM, _WEIGHTED_TOLERANCE, _WEIGHTED_TOLERANCE, 0.0, _WEIGHTED_LEAD, np.inf])
-        new_form_tolerance = _TOLERANCE if self.used + 1 < _MANY else _CROWDED
-        tolerance = _TOLERANCE if self.used < _MANY else _CROWDED
-        return np.array([_MIN_NEW_NORM, new_form_tolerance, tolerance, _TIE, 0.0, min(1.01 * self.rss, 10 * self.last)])
+            return np.array(
+                [_MIN_NEW_NORM, _MIN_NEW_PROPORTION_WEIGHTED, _MIN_NEW_PROPORTION_WEIGHTED, 0.0, _MIN_LEAD_WEIGHTED, np.inf]
+            )
+        new_form_tolerance = _MIN_NEW_PROPORTION if self.used + 1 < _MANY_COLUMNS else _MIN_NEW_PROPORTION_MANY
+        tolerance = _MIN_NEW_PROPORTION if self.used < _MANY_COLUMNS else _MIN_NEW_PROPORTION_MANY
+        return np.array(
+            [_MIN_NEW_NORM, new_form_tolerance, tolerance, _TIE_TOLERANCE, 0.0, min(1.01 * self.rss, 10 * self.last)]
+        )
 
     def _terms(self, found: BestTerm) -> list[tuple[Term, np.ndarray]]:
         """New terms and their columns."""

@@ -13,16 +13,16 @@ from baytree.data.encoding.table import Table
 from baytree.engine.partitions import Partitions
 from baytree.folds.content_folds import as_single_rows
 from baytree.linear.linear_model import LOG_ZERO
-from baytree.linear.mars.backward import PrunedTerms, TriangularFactor, or_nothing, prune, worth_of
+from baytree.linear.mars.backward import PrunedTerms, TriangularFactor, criterion_of, or_nothing, prune
 from baytree.linear.mars.coefficients import least_squares_within, logistic_within, slope_constraints
 from baytree.linear.mars.features import MarsOptions, SplineRows, learn_features
 from baytree.linear.mars.forward import grow
 from baytree.linear.mars.model import Link, MarsModel, Terms, columns_of
 from baytree.parallel.blas import at_most
 
-_EQUAL = 1e-8  # weights that differ by less count as equal
+_EQUALITY_TOLERANCE = 1e-8  # weights that differ by less count as equal
 
-_ORDINARY = 1e-100, 1e100  # range of target sizes whose squares neither overflow nor underflow
+_UNSCALED_RANGE = 1e-100, 1e100  # range of target sizes whose squares neither overflow nor underflow
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _learn(table: Table, options: MarsOptions) -> MarsModel:
         Terms.of([kept[k] for k in np.flatnonzero(is_selected)]),
         np.ascontiguousarray(coefficient[:, is_selected]),
         link,
-        _scaled(worth_of(terms, pruned, len(features)), unit),
+        _scaled(criterion_of(terms, pruned, len(features)), unit),
         rows.n_rows,
         *_quality(constrained, unit),
     )
@@ -71,7 +71,7 @@ def _responses(table: Table) -> tuple[np.ndarray, float]:
         size = float(np.abs(y).max(initial=0.0))
         unit = (
             1.0
-            if not size or _ORDINARY[0] < size < _ORDINARY[1]
+            if not size or _UNSCALED_RANGE[0] < size < _UNSCALED_RANGE[1]
             else float(np.exp2(np.clip(np.frexp(size)[1], -1000, 1000)))
         )
         return y[None] / unit, unit
@@ -82,7 +82,7 @@ def _responses(table: Table) -> tuple[np.ndarray, float]:
 
 def _differing(weight: np.ndarray) -> np.ndarray | None:
     """Row weights; None if all are equal."""
-    return weight if np.ptp(weight) > _EQUAL * weight.max() else None
+    return weight if np.ptp(weight) > _EQUALITY_TOLERANCE * weight.max() else None
 
 
 def _within(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Link = Literal["identity", "sigmoid", "ovr"]
 
-MOST_DEGREE = 3
+MAX_DEGREE = 3
 
 
 class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,8 +44,8 @@ class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         bounds, n = self.start, len(self.feature)
         if len(bounds) < 2 or bounds[0] != 0 or bounds[1] != 0 or bounds[-1] != n or (np.diff(bounds[1:]) < 1).any():
             raise ValueError("terms: the first term must be the constant, and every other term needs a hinge")
-        if (np.diff(bounds) > MOST_DEGREE).any() or len(self.side) != n or self.cut.shape != (n,):
-            raise ValueError(f"terms: a term has at most {MOST_DEGREE} hinges, each with a side and a cut")
+        if (np.diff(bounds) > MAX_DEGREE).any() or len(self.side) != n or self.cut.shape != (n,):
+            raise ValueError(f"terms: a term has at most {MAX_DEGREE} hinges, each with a side and a cut")
         if not np.isin(self.side, (RISING, FALLING, LINEAR)).all() or (n and self.feature.min() < 0):
             raise ValueError("terms: a hinge must be rising, falling or linear, and its feature must not be negative")
 

@@ -26,12 +26,12 @@ from baytree.linear.regression.normal_equations import (
 from baytree.linear.regression.statistic import CrossProducts
 from baytree.linear.regularization_path import RegularizationPath, path_of
 
-_MAX_COVARIANCE = 2500  # features; with more, the covariance is not stored
+_MAX_COVARIANCE_FEATURES = 2500  # features; with more, the covariance is not stored
 
 
-def derive(seen: CrossProducts, schema: Schema, options: RegressionOptions) -> RegressionModel:
+def derive(statistic: CrossProducts, schema: Schema, options: RegressionOptions) -> RegressionModel:
     """Model of a statistic. Warns of columns that cannot be used."""
-    normal = normal_equations(seen, schema, options)
+    normal = normal_equations(statistic, schema, options)
     warn_of_constants(normal, schema)
     if options.is_penalised:
         lambda_ = options.strength(normal.weight)
@@ -57,9 +57,9 @@ def penalised(normal: NormalEquations, options: RegressionOptions, lambda_: floa
     return RegressionModel(normal.linear(standard), np.zeros((0, 0)), none, quality, lambda_, options.l1_share)
 
 
-def path_to(seen: CrossProducts, schema: Schema, options: RegressionOptions, count: int) -> RegularizationPath:
+def path_to(statistic: CrossProducts, schema: Schema, options: RegressionOptions, count: int) -> RegularizationPath:
     """Regularization path of `count` decreasing λ values, from the smallest that selects no column to the user's own."""
-    normal = normal_equations(seen, schema, options)
+    normal = normal_equations(statistic, schema, options)
     largest, smallest = max_lambda(normal, options), options.strength(normal.weight)
     lambdas = np.geomspace(largest, smallest, count) if 0 < smallest < largest else np.array([smallest])
     return path_along(normal, options, lambdas, schema)
@@ -81,7 +81,7 @@ def _quality(normal: NormalEquations, rank: int, unexplained: float, is_penalise
 def _covariance(normal: NormalEquations, solution: LeastSquaresSolution, quality: FitQuality) -> np.ndarray:
     """Covariance of the coefficients, the constant last, in standard units of features and target."""
     p = normal.n_features
-    if not quality.degrees or p > _MAX_COVARIANCE:
+    if not quality.degrees or p > _MAX_COVARIANCE_FEATURES:
         return np.zeros((0, 0))
     covariance = np.zeros((p + 1, p + 1))
     covariance[np.ix_(solution.used, solution.used)] = solution.inverse
@@ -89,18 +89,18 @@ def _covariance(normal: NormalEquations, solution: LeastSquaresSolution, quality
     return covariance * (quality.unexplained / quality.degrees)
 
 
-_MIN_REST = 1e-6  # 1 − leverage below which the row alone carries a direction
+_MIN_RESIDUAL_LEVERAGE = 1e-6  # 1 − leverage below which the row alone carries a direction
 
 
-def leave_one_out(table: Table, seen: CrossProducts, options: RegressionOptions) -> np.ndarray:
+def leave_one_out(table: Table, statistic: CrossProducts, options: RegressionOptions) -> np.ndarray:
     """Prediction of each row by the model of all other rows. [n_rows]"""
     if len(table) < 2:
         raise ValueError("leave-one-out needs at least 2 rows")
     prediction, needs_refit = np.empty(len(table)), np.ones(len(table), bool)
-    imputes = options.missing == "mean" and bool((seen.scatter.layout.level == MISSING).any())
+    imputes = options.missing == "mean" and bool((statistic.scatter.layout.level == MISSING).any())
     if not (options.is_penalised or imputes):
-        prediction, needs_refit = _by_leverage(table, normal_equations(seen, table.schema, options))
-    prediction[needs_refit] = _one_by_one(table, seen, options, needs_refit)
+        prediction, needs_refit = _by_leverage(table, normal_equations(statistic, table.schema, options))
+    prediction[needs_refit] = _one_by_one(table, statistic, options, needs_refit)
     return prediction
 
 
@@ -112,16 +112,16 @@ def _by_leverage(table: Table, normal: NormalEquations) -> tuple[np.ndarray, np.
     for rows, x in normal.design.blocks(table):
         length = np.square(x[:, solution.used] @ solution.root.T).sum(axis=1)
         remainder = 1 - table.weight[rows] * (1 + length) / normal.weight
-        needs_refit[rows] = remainder < _MIN_REST
+        needs_refit[rows] = remainder < _MIN_RESIDUAL_LEVERAGE
         residual = table.label[rows] - (normal.mean + x @ weight)
-        prediction[rows] = table.label[rows] - residual / np.maximum(remainder, _MIN_REST)
+        prediction[rows] = table.label[rows] - residual / np.maximum(remainder, _MIN_RESIDUAL_LEVERAGE)
     return prediction, needs_refit
 
 
-def _one_by_one(table: Table, seen: CrossProducts, options: RegressionOptions, which: np.ndarray) -> np.ndarray:
+def _one_by_one(table: Table, statistic: CrossProducts, options: RegressionOptions, which: np.ndarray) -> np.ndarray:
     prediction = np.empty(np.count_nonzero(which))
     with _warnings.capture():  # columns that become collinear by removing one row deserve no warning
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
-            prediction[i] = derive(seen - CrossProducts.of(one), table.schema, options).predict(one)[0, 0]
+            prediction[i] = derive(statistic - CrossProducts.of(one), table.schema, options).predict(one)[0, 0]
     return prediction

@@ -23,15 +23,15 @@ from baytree.linear.regression.normal_equations import NormalEquations, Regressi
 from baytree.linear.regression.statistic import CrossProducts
 from baytree.linear.scatter.observe import with_target
 
-_ROUNDS = 20  # rounds of sweeps and direct solutions
+_MAX_ROUNDS = 20  # rounds of sweeps and direct solutions
 
-_SWEEP_LIMIT = 1e-26  # squared change, in standard units, at which sweeps end
+_SWEEP_TOLERANCE = 1e-26  # squared change, in standard units, at which sweeps end
 
-_KKT_LIMIT = 1e-12  # violation of optimality, in standard units
+_KKT_TOLERANCE = 1e-12  # violation of optimality, in standard units
 
 _MAX_FACTOR = 1e140  # bound of penalty factors, so that their squares do not overflow
 
-LEAST_SHARE = 1e-3  # l1_ratio assumed for the first λ of a ridge path: a ridge never sets coefficients to 0
+MIN_L1_RATIO = 1e-3  # l1_ratio assumed for the first λ of a ridge path: a ridge never sets coefficients to 0
 
 
 def max_lambda(normal: NormalEquations, options: RegressionOptions) -> float:
@@ -41,7 +41,7 @@ def max_lambda(normal: NormalEquations, options: RegressionOptions) -> float:
         gradient = np.abs(normal.right) * _ridge_unit(normal, options) / factor**2
     else:
         gradient = np.abs(normal.right) * normal.deviation / factor
-    return float(gradient.max(initial=0.0)) / max(options.l1_share, LEAST_SHARE)
+    return float(gradient.max(initial=0.0)) / max(options.l1_share, MIN_L1_RATIO)
 
 
 def solve_path(normal: NormalEquations, options: RegressionOptions, lambdas: np.ndarray) -> np.ndarray:
@@ -64,10 +64,10 @@ def minimum(normal: NormalEquations, options: RegressionOptions, lambda_: float,
         return solve(normal.gram + np.diag(ridge), normal.right)
     target, slope = start.copy(), normal.gram @ start - normal.right
     quadratic = ElasticNetQuadratic(normal.gram, ridge, lasso)
-    for _ in range(_ROUNDS):
-        quadratic.sweep(target, slope, _SWEEP_LIMIT)
+    for _ in range(_MAX_ROUNDS):
+        quadratic.sweep(target, slope, _SWEEP_TOLERANCE)
         slope = normal.gram @ target - normal.right  # recomputed, because sweeps accumulate rounding
-        if violation(target, slope, ridge, lasso) <= _KKT_LIMIT:
+        if violation(target, slope, ridge, lasso) <= _KKT_TOLERANCE:
             break
         target, slope = quadratic.polished(target, slope)
     return target

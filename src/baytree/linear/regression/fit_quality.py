@@ -11,7 +11,7 @@ import msgspec
 
 from baytree import _core
 
-_PERFECT = 1e-13  # unexplained proportion of variance that is rounding
+_MIN_UNEXPLAINED = 1e-13  # unexplained proportion of variance that is rounding
 
 
 class FitQuality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +34,7 @@ class FitQuality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_perfect(self) -> bool:
         """Whether the residuals are only rounding errors."""
-        return self.unexplained <= _PERFECT
+        return self.unexplained <= _MIN_UNEXPLAINED
 
     @property
     def degrees(self) -> float:
@@ -92,7 +92,7 @@ class FitQuality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return None if likelihood is None else cost * (self.rank + 2) - 2 * likelihood
 
 
-_HALVINGS = 200
+_MAX_HALVINGS = 200
 
 
 def two_sided_p(t: float, degrees: float) -> float:
@@ -116,7 +116,7 @@ def t_quantile(level: float, degrees: float) -> float:
     low, high = 0.0, 1.0
     while 1 - two_sided_p(high, degrees) < level:
         low, high = high, 2 * high
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         middle = (low + high) / 2
         if middle in (low, high):
             break

@@ -18,7 +18,7 @@ from baytree.engine.partitions import Partitions
 from baytree.folds.splitters import Splitter
 from baytree.linear.design.feature_layout import MISSING, VALUE, FeatureLayout
 from baytree.linear.regression.derive import derive, leave_one_out, path_along
-from baytree.linear.regression.elastic_net import LEAST_SHARE, held_out_errors, max_lambda
+from baytree.linear.regression.elastic_net import MIN_L1_RATIO, held_out_errors, max_lambda
 from baytree.linear.regression.model import RegressionModel
 from baytree.linear.regression.normal_equations import NormalEquations, RegressionOptions, normal_equations
 from baytree.linear.regression.statistic import CrossProducts, in_folds, products_of_folds
@@ -27,7 +27,7 @@ from baytree.parallel.blas import at_most, one_blas_thread
 from baytree.parallel.threads import sum_in_order
 
 # smallest λ of a path relative to the largest: with more rows than features, or fewer
-_RATIO_LONG, _RATIO_SHORT = 1e-4, 1e-2
+_MIN_LAMBDA_RATIO_LONG, _MIN_LAMBDA_RATIO_WIDE = 1e-4, 1e-2
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class LinearRegressionLearner(MergeableLearner):
         _warn(statistic, outliers)
         return statistic
 
-    def derive(self, seen: CrossProducts, schema: Schema) -> RegressionModel:
+    def derive(self, statistic: CrossProducts, schema: Schema) -> RegressionModel:
         """Model of a statistic."""
         with one_blas_thread():
-            return derive(seen, schema, self.options)
+            return derive(statistic, schema, self.options)
 
     def leave_one_out(self, rows: Partitions) -> np.ndarray:
         """Prediction of each row by the model of all other rows. [n_rows]"""
@@ -99,15 +99,15 @@ class LinearRegressionCVLearner:
         if not isinstance(self.lambdas, int):
             return np.sort(self.lambdas)[::-1]
         largest = max_lambda(normal, self.options) or 1.0
-        smallest = largest * (_RATIO_LONG if normal.weight > normal.n_features else _RATIO_SHORT)
-        return np.geomspace(largest, smallest if self.options.l1_share else smallest * LEAST_SHARE, self.lambdas)
+        smallest = largest * (_MIN_LAMBDA_RATIO_LONG if normal.weight > normal.n_features else _MIN_LAMBDA_RATIO_WIDE)
+        return np.geomspace(largest, smallest if self.options.l1_share else smallest * MIN_L1_RATIO, self.lambdas)
 
 
-def _warn(seen: CrossProducts, outliers: Outliers) -> None:
+def _warn(statistic: CrossProducts, outliers: Outliers) -> None:
     """Warn of columns whose variance is due to a single extreme value."""
-    layout = seen.scatter.layout
+    layout = statistic.scatter.layout
     is_value = (layout.level == VALUE) & (layout.source < len(outliers.rows.schema))
-    outliers.warn(layout.source[is_value], seen.scatter.deviations()[is_value])
+    outliers.warn(layout.source[is_value], statistic.scatter.deviations()[is_value])
 
 
 def _refuse_gaps(layout: FeatureLayout, schema: Schema, options: RegressionOptions) -> None:

@@ -16,7 +16,7 @@ from baytree.parallel.blas import run_lapack
 
 _MIN_UNEXPLAINED = 1e-9  # proportion of a feature's variance that earlier features must leave unexplained
 
-_PANEL = 64  # features
+_PANEL_FEATURES = 64  # features
 
 _MAX_NAMED = 8  # maximum number of columns named in a warning
 
@@ -54,7 +54,7 @@ def independent(normal: NormalEquations) -> np.ndarray:
     """Features that vary and are not collinear with earlier ones, in order. int [rank]"""
     varying = np.flatnonzero(normal.varies)
     gram = normal.gram[np.ix_(varying, varying)]
-    return varying[_all(gram) if _is_clear(gram) else _one_by_one(gram)]
+    return varying[_all(gram) if _is_clear(gram) else _solve_one_by_one(gram)]
 
 
 def collinear(normal: NormalEquations, used: np.ndarray) -> np.ndarray:
@@ -90,11 +90,11 @@ def _is_clear(gram: np.ndarray) -> bool:
         return False
 
 
-def _one_by_one(gram: np.ndarray) -> np.ndarray:
+def _solve_one_by_one(gram: np.ndarray) -> np.ndarray:
     """Indices of the non-collinear features, by Cholesky elimination in order, a panel of features at a time."""
     factor, used = np.zeros_like(gram), []
-    for first in range(0, len(gram), _PANEL):
-        panel = slice(first, first + _PANEL)
+    for first in range(0, len(gram), _PANEL_FEATURES):
+        panel = slice(first, first + _PANEL_FEATURES)
         finished = factor[: len(used)]
         remaining = gram[panel, first:] - finished[:, panel].T @ finished[:, first:]
         for j in range(len(remaining)):

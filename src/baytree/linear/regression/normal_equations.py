@@ -31,7 +31,7 @@ from baytree.linear.scatter.transform import (
 
 _MAX_DOUBLE = np.finfo(np.float64).max
 
-_ROUNDING = 1e-13  # relative: rounding that adding and subtracting leaves in the variance of a constant feature
+_ROUNDING_TOLERANCE = 1e-13  # relative: rounding that adding and subtracting leaves in the variance of a constant feature
 
 
 class NormalEquations(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ def warn_of_constants(normal: NormalEquations, schema: Schema) -> None:
 
 def _rounding(seen: Scatter) -> np.ndarray:
     """Upper bound of the variance that rounding gives a constant feature. [n_features]"""
-    return _ROUNDING * np.maximum(np.square(seen.mean[0]), seen.layout.level != VALUE)
+    return _ROUNDING_TOLERANCE * np.maximum(np.square(seen.mean[0]), seen.layout.level != VALUE)
 
 
 def _without_last(design: Design) -> Design:

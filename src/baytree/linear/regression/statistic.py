@@ -20,7 +20,7 @@ from baytree.linear.scatter.observe import scatter_with_target, scatters_with_ta
 from baytree.linear.scatter.scatter import Scatter, aligned
 from baytree.statistics.containers import RowArrays
 
-_ABSENT = 1e-13  # proportion of the rows below which a 0/1 feature counts as absent
+_MIN_PRESENT_PROPORTION = 1e-13  # proportion of the rows below which a 0/1 feature counts as absent
 
 _MAX_GROUPS = 64  # maximum number of groups whose cross products are in memory together
 
@@ -83,7 +83,7 @@ class CrossProducts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
 def _without_traces(seen: Scatter) -> Scatter:
     """Statistic in which 0/1 features without remaining rows are exactly 0, without the rounding left by subtraction."""
-    is_absent = (seen.layout.level != VALUE) & (np.abs(seen.mean[0]) <= _ABSENT)
+    is_absent = (seen.layout.level != VALUE) & (np.abs(seen.mean[0]) <= _MIN_PRESENT_PROPORTION)
     spread = np.where(is_absent[:, None] | is_absent, 0.0, seen.spread)
     return msgspec.structs.replace(seen, mean=np.where(is_absent, 0.0, seen.mean), spread=spread)
 

@@ -19,11 +19,11 @@ from baytree.linear.design.feature_layout import VALUE, FeatureLayout, as_matrix
 from baytree.linear.scatter.scatter import Scatter
 from baytree.parallel.blas import chunks, in_order
 
-_BLOCK = 1024  # rows per block: a hundred features of them fit the second-level cache
+_BLOCK_ROWS = 1024  # rows per block: a hundred features of them fit the second-level cache
 
-_MAX_BYTES = 2**31  # bytes; a larger covariance is refused
+_MAX_COVARIANCE_BYTES = 2**31  # bytes; a larger covariance is refused
 
-_SAFE = 1e140  # squares of numbers above it, or below its inverse, overflow or underflow
+_MAX_SAFE = 1e140  # squares of numbers above it, or below its inverse, overflow or underflow
 
 
 def scatter_of(table: Table, pooled: bool) -> Scatter:
@@ -45,7 +45,7 @@ def scatters_with_target(table: Table, group: np.ndarray, n_groups: int) -> list
 
 def _scatter(table: Table, whole: np.ndarray | None, pooled: bool) -> Scatter:
     optimistic_layout = features_of(table.schema, "dummies", np.zeros(len(table.values), bool))
-    _refuse_too_wide(table, optimistic_layout, pooled)
+    _check_width(table, optimistic_layout, pooled)
     # optimistic: a missing value makes a mean NaN, and looking for one first would read the rows twice
     if whole is not None:
         statistic = _observe(_Features(table, optimistic_layout, whole), pooled)
@@ -81,10 +81,10 @@ def _observe(features: _Features, pooled: bool) -> Scatter:
     return statistic if _is_safe(statistic) else _sums(_Block(features, pivot, _units(features, pivot), pooled))
 
 
-def _refuse_too_wide(table: Table, layout: FeatureLayout, pooled: bool) -> None:
-    """Raise ValueError if the covariance would need more than `_MAX_BYTES`, before memory is allocated."""
+def _check_width(table: Table, layout: FeatureLayout, pooled: bool) -> None:
+    """Raise ValueError if the covariance would need more than `_MAX_COVARIANCE_BYTES`, before memory is allocated."""
     size = 8 * len(layout) ** 2 * (1 if pooled else max(table.n_classes, 1))
-    if size <= _MAX_BYTES:
+    if size <= _MAX_COVARIANCE_BYTES:
         return
     column = table.schema.columns[int(np.bincount(layout.source).argmax())]
     needs = f"a covariance of {len(layout):,} features needs {size / 2**30:,.0f} GiB"
@@ -128,11 +128,11 @@ def _chunk(block: _Block, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """Weights [n_blocks, n_classes], means [n_blocks, n_classes, p] and summed scatter of the blocks in a slice of rows."""
     table, p, n_classes = block.table, len(block.pivot), block.table.n_classes
     spread = np.zeros((1 if block.pooled else n_classes, p, p))
-    starts = range(rows.start, rows.stop, _BLOCK)
+    starts = range(rows.start, rows.stop, _BLOCK_ROWS)
     totals, means = np.zeros((len(starts), n_classes)), np.zeros((len(starts), n_classes * p))
-    buffer = np.empty(_BLOCK * p)
+    buffer = np.empty(_BLOCK_ROWS * p)
     for i, first in enumerate(starts):
-        own = slice(first, min(first + _BLOCK, rows.stop))
+        own = slice(first, min(first + _BLOCK_ROWS, rows.stop))
         x, centre = block.rows(own)
         label, weight = np.ascontiguousarray(table.label[own]), np.ascontiguousarray(table.weight[own])
         order = np.arange(len(label)) if block.pooled else np.argsort(label, kind="stable")
@@ -195,19 +195,19 @@ def _pivot(features: _Features) -> np.ndarray:
 def _units(features: _Features, pivot: np.ndarray) -> np.ndarray:
     """Power of two above each numeric feature's largest distance from its pivot; 1 for 0/1 features."""
     largest = np.zeros(len(pivot))
-    for first in range(0, len(features.table), _BLOCK):
+    for first in range(0, len(features.table), _BLOCK_ROWS):
         with np.errstate(over="ignore"):
-            distance = np.abs(features.of(slice(first, first + _BLOCK)) - pivot)
+            distance = np.abs(features.of(slice(first, first + _BLOCK_ROWS)) - pivot)
         largest = np.maximum(largest, distance.max(axis=0))
     exponent = np.clip(np.frexp(np.minimum(largest, np.finfo(np.float64).max))[1] + 1, -1000, 1000)
     return np.where((largest > 0) & (features.layout.level == VALUE), np.exp2(exponent.astype(np.float64)), 1.0)
 
 
-def _is_safe(seen: Scatter) -> bool:
-    square = np.einsum("kjj->j", seen.spread)
-    is_finite_square = np.abs(seen.mean) < _SAFE
-    varies = (square > _SAFE**-2) | ((square == 0) & (seen.mean == 0).all(axis=0))
-    return bool(is_finite_square.all() and (square < _SAFE**2).all() and varies.all())
+def _is_safe(scatter: Scatter) -> bool:
+    square = np.einsum("kjj->j", scatter.spread)
+    is_finite_square = np.abs(scatter.mean) < _MAX_SAFE
+    varies = (square > _MAX_SAFE**-2) | ((square == 0) & (scatter.mean == 0).all(axis=0))
+    return bool(is_finite_square.all() and (square < _MAX_SAFE**2).all() and varies.all())
 
 
 def with_target(schema: Schema, n_groups: int = 1) -> Schema:

@@ -89,10 +89,10 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         codes = [_new_codes(a.levels, b.levels) for a, b in zip(old.columns, new.columns, strict=True)]
         keys = [(j, level if level < 0 else codes[j][level]) for j, level in keys]
         kept = [f for f in sorted(range(len(keys)), key=lambda f: place_of(keys[f])) if keys[f][1] != _DROPPED]
-        seen = self.take(np.array(kept, int))
+        scatter = self.take(np.array(kept, int))
         level = np.array([keys[f][1] for f in kept], np.int32)
-        layout = msgspec.structs.replace(seen.layout, level=level)
-        return msgspec.structs.replace(seen, layout=layout)._with_classes(level_map(old.classes, new.classes))
+        layout = msgspec.structs.replace(scatter.layout, level=level)
+        return msgspec.structs.replace(scatter, layout=layout)._with_classes(level_map(old.classes, new.classes))
 
     def drop_unused_levels(self, schema: Schema) -> tuple[Schema, Scatter]:
         """Schema and statistic without the inferred levels and classes that have no rows left."""
@@ -175,19 +175,19 @@ def _has_same_features(one: FeatureLayout, other: FeatureLayout) -> bool:
     return is_same and len(one.mode) >= len(other.mode)
 
 
-def refilled(seen: Scatter, fill: np.ndarray) -> Scatter:
+def refilled(scatter: Scatter, fill: np.ndarray) -> Scatter:
     """Statistic as if missing values had been imputed with `fill`: value += (new − old fill) · missing indicator."""
-    layout = msgspec.structs.replace(seen.layout, fill=fill)
+    layout = msgspec.structs.replace(scatter.layout, fill=fill)
     indicators = np.flatnonzero(layout.level == MISSING)
     if not len(indicators):
-        return msgspec.structs.replace(seen, layout=layout)
+        return msgspec.structs.replace(scatter, layout=layout)
     transform = np.eye(len(layout))
     for gap in indicators:
         value = np.flatnonzero((layout.source == layout.source[gap]) & (layout.level == VALUE))
-        new, old = fill[layout.source[gap]], seen.layout.fill[layout.source[gap]]
-        transform[value, gap] = new / seen.unit[value] - old / seen.unit[value]
-    mean = seen.mean @ transform.T  # an indicator has pivot 0 and unit 1
-    return msgspec.structs.replace(seen, layout=layout, mean=mean, spread=transform @ seen.spread @ transform.T)
+        new, old = fill[layout.source[gap]], scatter.layout.fill[layout.source[gap]]
+        transform[value, gap] = new / scatter.unit[value] - old / scatter.unit[value]
+    mean = scatter.mean @ transform.T  # an indicator has pivot 0 and unit 1
+    return msgspec.structs.replace(scatter, layout=layout, mean=mean, spread=transform @ scatter.spread @ transform.T)
 
 
 def keys_of(layout: FeatureLayout) -> list[tuple[int, int]]:
@@ -210,25 +210,27 @@ def _common_fill(one: Scatter, other: Scatter) -> np.ndarray:
     return fill
 
 
-def _spread_out(seen: Scatter, layout: FeatureLayout) -> Scatter:
+def _spread_out(scatter: Scatter, layout: FeatureLayout) -> Scatter:
     """Statistic over a superset of its features (0 in all its rows), with the layout's imputed values."""
     index_of_key = {key: i for i, key in enumerate(keys_of(layout))}
-    index = np.array([index_of_key[key] for key in keys_of(seen.layout)], int)
+    index = np.array([index_of_key[key] for key in keys_of(scatter.layout)], int)
     n_features = len(layout)
     pivot, unit = np.zeros(n_features), np.ones(n_features)
-    pivot[index], unit[index] = seen.pivot, seen.unit
-    mean = np.zeros((len(seen.weight), n_features))
-    mean[:, index] = seen.mean
-    spread = np.zeros((len(seen.spread), n_features, n_features))
-    spread[:, index[:, None], index] = seen.spread
-    same_fill = msgspec.structs.replace(layout, fill=seen.layout.fill)
-    widened = msgspec.structs.replace(seen, layout=same_fill, pivot=pivot, unit=unit, mean=mean, spread=spread)
+    pivot[index], unit[index] = scatter.pivot, scatter.unit
+    mean = np.zeros((len(scatter.weight), n_features))
+    mean[:, index] = scatter.mean
+    spread = np.zeros((len(scatter.spread), n_features, n_features))
+    spread[:, index[:, None], index] = scatter.spread
+    same_fill = msgspec.structs.replace(layout, fill=scatter.layout.fill)
+    widened = msgspec.structs.replace(scatter, layout=same_fill, pivot=pivot, unit=unit, mean=mean, spread=spread)
     return refilled(widened, layout.fill)
 
 
-def _moved(seen: Scatter, onto: Scatter) -> Scatter:
+def _moved(scatter: Scatter, onto: Scatter) -> Scatter:
     """Statistic about the pivot and in the units of another."""
-    scale = seen.unit / onto.unit
-    mean = seen.mean * scale + np.where(seen.weight[:, None] > 0, seen.pivot / onto.unit - onto.pivot / onto.unit, 0.0)
-    spread = seen.spread * (scale[:, None] * scale)
-    return msgspec.structs.replace(seen, layout=onto.layout, pivot=onto.pivot, unit=onto.unit, mean=mean, spread=spread)
+    scale = scatter.unit / onto.unit
+    mean = scatter.mean * scale + np.where(
+        scatter.weight[:, None] > 0, scatter.pivot / onto.unit - onto.pivot / onto.unit, 0.0
+    )
+    spread = scatter.spread * (scale[:, None] * scale)
+    return msgspec.structs.replace(scatter, layout=onto.layout, pivot=onto.pivot, unit=onto.unit, mean=mean, spread=spread)

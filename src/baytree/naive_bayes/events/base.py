@@ -62,21 +62,21 @@ class EventModel(ABC, Generic[S]):
         """Statistic of the columns of a group."""
 
     @abstractmethod
-    def estimate(self, seen: S, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
+    def estimate(self, statistic: S, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
         """Likelihood derived from the statistic."""
 
     @abstractmethod
-    def check_shape(self, seen: S, group: ColumnGroup, schema: Schema) -> None:
+    def check_shape(self, statistic: S, group: ColumnGroup, schema: Schema) -> None:
         """Raise ValueError unless the statistic has a cell for everything in these columns."""
 
-    def check(self, seen: object, group: ColumnGroup, schema: Schema) -> None:
+    def check(self, statistic: object, group: ColumnGroup, schema: Schema) -> None:
         """Raise ValueError unless the statistic belongs to this event and fits these columns."""
         columns = [schema.columns[j] for j in group.columns]
         if any(column.kind not in self.kinds for column in columns) or (len(columns) != 1 and not self.is_joint):
             raise ValueError(f"the event {self.name!r} does not accept these columns")
-        if not isinstance(seen, self._kept(columns)):
+        if not isinstance(statistic, self._kept(columns)):
             raise ValueError(f"the event {self.name!r} has a statistic of another type")
-        self.check_shape(seen, group, schema)
+        self.check_shape(statistic, group, schema)
 
     def check_column(self, column: Column) -> None:
         """Raise ValueError if a column of an accepted kind is still unsuitable for the event."""
@@ -89,12 +89,12 @@ class EventModel(ABC, Generic[S]):
         """Description of the default prior, or None."""
         return None
 
-    def spread(self, seen: S) -> np.ndarray | None:
+    def spread(self, statistic: S) -> np.ndarray | None:
         """Standard deviation of each column, if the event standardises values; else None."""
         return None
 
     def add_leave_one_out_scores(
-        self, seen: S, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
+        self, statistic: S, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
         """Add each row's log-probability, by the statistic without that row, to its scores.
 
@@ -105,17 +105,19 @@ class EventModel(ABC, Generic[S]):
         effects = np.zeros((len(first), table.n_classes))
         for k, row in enumerate(first):
             single_row = table.rows(row, row + 1)
-            likelihood = self.estimate(seen - self.observe(single_row, group), group, table.schema, estimation)
+            likelihood = self.estimate(statistic - self.observe(single_row, group), group, table.schema, estimation)
             likelihood.add_scores(single_row, effects[k : k + 1])
         scores += effects[index]
 
     def add_fractional_leave_one_out_scores(
-        self, seen: S, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
+        self, statistic: S, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
         """As `add_leave_one_out_scores`, for rows of any weight; overridden by closed forms, equal up to rounding."""
-        self.add_leave_one_out_scores(seen, group, table, estimation, scores)
+        self.add_leave_one_out_scores(statistic, group, table, estimation, scores)
 
-    def row_update(self, seen: S, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation) -> RowUpdate | None:
+    def row_update(
+        self, statistic: S, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation
+    ) -> RowUpdate | None:
         """Likelihoods after each row of `changes` is added (sign 1) or removed (−1); None if they must be derived anew."""
         return None
 
@@ -124,7 +126,7 @@ class EventModel(ABC, Generic[S]):
         return []
 
     def add_posterior(
-        self, seen: S, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+        self, statistic: S, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
         """Add the posterior mean and variance of each row's log-probability in each class to `mean` and `variance`.
 

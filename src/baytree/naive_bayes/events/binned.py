@@ -23,7 +23,7 @@ from baytree.statistics.binning import mdl_cuts_of_weights
 from baytree.statistics.counts import DistinctValues
 from baytree.summary.naive_bayes import IntervalShares
 
-MOST_DISTINCT = 1 << 22  # distinct values of a column; more are refused to bound memory
+MAX_DISTINCT = 1 << 22  # distinct values of a column; more are refused to bound memory
 
 
 class DistinctEvent(EventModel[DistinctValues]):
@@ -38,20 +38,20 @@ class DistinctEvent(EventModel[DistinctValues]):
         weight = None if table.is_unweighted else table.weight
         return DistinctValues.of(np.ascontiguousarray(table.values[column]), table.label, weight, table.n_classes)
 
-    def check_shape(self, seen: DistinctValues, group: ColumnGroup, schema: Schema) -> None:
+    def check_shape(self, statistic: DistinctValues, group: ColumnGroup, schema: Schema) -> None:
         """Check that there is a weight for each value and class."""
-        seen.check(len(schema.classes))
+        statistic.check(len(schema.classes))
 
 
-def counted(seen: DistinctValues, group: ColumnGroup, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct values and their weights [n_values, n_classes]; raises ValueError if there are more than `MOST_DISTINCT`."""
-    if len(seen.value) > MOST_DISTINCT:
+def value_weights(statistic: DistinctValues, group: ColumnGroup, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values and their weights [n_values, n_classes]; raises ValueError if there are more than `MAX_DISTINCT`."""
+    if len(statistic.value) > MAX_DISTINCT:
         name = schema.columns[group.columns[0]].name
         raise ValueError(
-            f"column {name!r} has {len(seen.value)} distinct values, more than this event can store: at most "
-            f"{MOST_DISTINCT}; round the column, or use numeric='gaussian'"
+            f"column {name!r} has {len(statistic.value)} distinct values, more than this event can store: at most "
+            f"{MAX_DISTINCT}; round the column, or use numeric='gaussian'"
         )
-    return seen.value, seen.weights()
+    return statistic.value, statistic.weights()
 
 
 class BinLikelihood(ColumnLikelihood, frozen=True, tag="bins"):
@@ -85,8 +85,8 @@ class BinLikelihood(ColumnLikelihood, frozen=True, tag="bins"):
 
     def formula(self, steps: FormulaBuilder) -> Effects:
         """Log-probability of the bin, as an expression."""
-        nothing, cuts = (0.0,) * self.log_probability.shape[1], numbers(self.cuts)
-        return [(self.column, Lookup(self.column, matrix(self.log_probability), nothing, cuts))]
+        missing_scores, cuts = (0.0,) * self.log_probability.shape[1], numbers(self.cuts)
+        return [(self.column, Lookup(self.column, matrix(self.log_probability), missing_scores, cuts))]
 
     def summary(self, schema: Schema) -> list[IntervalShares]:
         """Probability of each bin in each class."""
@@ -121,9 +121,11 @@ class Discretized(DistinctEvent):
         """Pseudo-counts of the bins."""
         return read_pseudo_counts(given, column.name)
 
-    def estimate(self, seen: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation) -> BinLikelihood:
+    def estimate(
+        self, statistic: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
+    ) -> BinLikelihood:
         """Cut points, and the smoothed proportion of each bin among the known values of a class."""
-        value, weight = counted(seen, group, schema)
+        value, weight = value_weights(statistic, group, schema)
         cuts = mdl_cuts_of_weights(value, weight)
         bins = np.searchsorted(cuts, value, side="left")
         counts = np.zeros((len(cuts) + 1, weight.shape[1]))

@@ -20,7 +20,7 @@ from baytree.naive_bayes.events.estimation import (
     read_pseudo_counts,
     smoothed,
 )
-from baytree.naive_bayes.events.normal import log_share_moments
+from baytree.naive_bayes.events.normal import log_proportion_moments
 from baytree.naive_bayes.events.row_updates import LevelRowUpdate
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import bounded
@@ -49,8 +49,8 @@ class LevelLikelihood(ColumnLikelihood, frozen=True, tag="levels"):
 
     def formula(self, steps: FormulaBuilder) -> Effects:
         """Log-probability of the level, as an expression."""
-        nothing = (0.0,) * self.log_probability.shape[1]
-        return [(self.column, Lookup(self.column, matrix(self.log_probability), nothing))]
+        missing_scores = (0.0,) * self.log_probability.shape[1]
+        return [(self.column, Lookup(self.column, matrix(self.log_probability), missing_scores))]
 
     def summary(self, schema: Schema) -> list[LevelShares]:
         """Probability of each level in each class."""
@@ -90,30 +90,30 @@ class Categorical(EventModel[Counts]):
         weight = None if table.is_unweighted else table.weight
         return Counts.of(table.values[column], table.label, weight, n_levels, table.n_classes)
 
-    def check_shape(self, seen: Counts, group: ColumnGroup, schema: Schema) -> None:
+    def check_shape(self, statistic: Counts, group: ColumnGroup, schema: Schema) -> None:
         """Check that there is a cell for each level, for missing values, and for each class."""
-        seen.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
+        statistic.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
 
     def prior_text(self, estimation: Estimation) -> str | None:
         """Description of the pseudo-count of each level."""
         added = default_pseudo_count(estimation)
         return f"each level counts {added:g} more than it occurs" if added else None
 
-    def estimate(self, seen: Counts, group: ColumnGroup, schema: Schema, estimation: Estimation) -> LevelLikelihood:
+    def estimate(self, statistic: Counts, group: ColumnGroup, schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """Smoothed proportion of each level among the known values of a class."""
         column = schema.columns[group.columns[0]]
-        counts, exponent = bounded(seen.cells)
+        counts, exponent = bounded(statistic.cells)
         proportion = smoothed(counts[1:], pseudo_counts(estimation, column.name, column.levels, exponent))
         return LevelLikelihood(group.columns[0], self.logarithm(proportion))
 
     def add_leave_one_out_scores(
-        self, seen: Counts, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
+        self, statistic: Counts, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
         """Add leave-one-out scores by table look-up: only the probabilities of the row's own class change."""
         if not table.is_unweighted:
-            return super().add_leave_one_out_scores(seen, group, table, estimation, scores)
-        ordinary = self.estimate(seen, group, table.schema, estimation).log_probability
-        left_out = self._left_out(seen, group, table.schema, estimation)
+            return super().add_leave_one_out_scores(statistic, group, table, estimation, scores)
+        ordinary = self.estimate(statistic, group, table.schema, estimation).log_probability
+        left_out = self._left_out(statistic, group, table.schema, estimation)
         n_levels, n_classes = ordinary.shape
         effects = np.zeros((n_classes, n_levels + 1, n_classes))  # missing first, adds nothing
         effects[:, 1:] = ordinary
@@ -123,16 +123,16 @@ class Categorical(EventModel[Counts]):
         return _core.add_level_scores(index + np.int32(1), effects.reshape(-1, n_classes), scores)
 
     def add_fractional_leave_one_out_scores(
-        self, seen: Counts, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
+        self, statistic: Counts, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
         """As `add_leave_one_out_scores`, with each row's weight subtracted from the counts of its own class."""
         if table.is_unweighted:
-            return self.add_leave_one_out_scores(seen, group, table, estimation, scores)
+            return self.add_leave_one_out_scores(statistic, group, table, estimation, scores)
         column, code = table.schema.columns[group.columns[0]], np.asarray(table.values[group.columns[0]])
         rows = np.flatnonzero(code >= 0)
         code, label, weight = code[rows], table.label[rows], table.weight[rows]
-        counts, added = seen.known(), pseudo_counts(estimation, column.name, column.levels)
-        effects = self.estimate(seen, group, table.schema, estimation).log_probability[code]
+        counts, added = statistic.known(), pseudo_counts(estimation, column.name, column.levels)
+        effects = self.estimate(statistic, group, table.schema, estimation).log_probability[code]
         proportion = (np.maximum(counts[code, label] - weight, 0.0) + added[code]) / (
             np.maximum(counts.sum(axis=0)[label] - weight, 0.0) + added.sum()
         )
@@ -141,28 +141,28 @@ class Categorical(EventModel[Counts]):
         return None
 
     def row_update(
-        self, seen: Counts, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation
+        self, statistic: Counts, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation
     ) -> LevelRowUpdate | None:
         """Level probabilities after each change: recomputed for the class of the changed row, unchanged for the others."""
         column = changes.schema.columns[group.columns[0]]
         code, label, index = np.asarray(changes.values[group.columns[0]]), changes.label, np.arange(len(changes))
-        before = self.estimate(seen, group, changes.schema, estimation).log_probability
-        counts, is_known = seen.known().T[label], code >= 0
+        log_probability = self.estimate(statistic, group, changes.schema, estimation).log_probability
+        counts, is_known = statistic.known().T[label], code >= 0
         counts[index[is_known], code[is_known]] += sign * changes.weight[is_known]
         counts = np.where(counts <= 1e-12 * np.maximum(counts.max(axis=1, keepdims=True), 1e-300), 0.0, counts)
         proportion = smoothed(counts.T, pseudo_counts(estimation, column.name, column.levels))
         return LevelRowUpdate(
-            before, np.ascontiguousarray(self.logarithm(proportion).T), label, np.zeros(len(changes), bool)
+            log_probability, np.ascontiguousarray(self.logarithm(proportion).T), label, np.zeros(len(changes), bool)
         )
 
     def update_inputs(self, table: Table, group: ColumnGroup) -> Ready:
         """Codes of the levels."""
         return [np.ascontiguousarray(table.values[group.columns[0]])]
 
-    def _left_out(self, seen: Counts, group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
+    def _left_out(self, statistic: Counts, group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
         """Log-probability of each level in each class after removing a row of that level and class, of weight 1."""
         column = schema.columns[group.columns[0]]
-        counts = seen.known()
+        counts = statistic.known()
         added = pseudo_counts(estimation, column.name, column.levels)
         total = counts.sum(axis=0) - 1 + added.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -170,17 +170,23 @@ class Categorical(EventModel[Counts]):
         return self.logarithm(np.where(counts >= 1, proportion, 0.0))  # otherwise there is no such row to remove
 
     def add_posterior(
-        self, seen: Counts, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+        self,
+        statistic: Counts,
+        group: ColumnGroup,
+        table: Table,
+        estimation: Estimation,
+        mean: np.ndarray,
+        variance: np.ndarray,
     ) -> None:
         """Add mean and variance of the log-probability of the level under a Dirichlet posterior."""
         code = np.ascontiguousarray(table.values[group.columns[0]])
-        for added, moments in zip((mean, variance), log_share_moments(seen.known() + JEFFREYS), strict=True):
+        for added, moments in zip((mean, variance), log_proportion_moments(statistic.known() + JEFFREYS), strict=True):
             _core.add_level_scores(code, moments, added)
 
-    def logarithm(self, share: np.ndarray) -> np.ndarray:
+    def logarithm(self, proportion: np.ndarray) -> np.ndarray:
         """Logarithm of proportions; a level that never occurs in a class is impossible in it (−inf)."""
         with np.errstate(divide="ignore"):
-            return np.log(share)
+            return np.log(proportion)
 
 
 def check_log_table(log_probability: np.ndarray) -> None:

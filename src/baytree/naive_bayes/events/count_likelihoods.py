@@ -254,6 +254,6 @@ def check_concentration(concentration: np.ndarray) -> None:
 
 def less_size(size: Named, drawn: Named) -> Expression:
     """−log Γ(A + n)/Γ(A); 0 if the count n or the total concentration A is 0."""
-    nothing, cost = constant(0.0), Product((constant(-1.0), LogRising(size, drawn)))
-    whens = (When(Compare(drawn, "<=", nothing), nothing), When(Compare(size, "<=", nothing), nothing))
+    zero, cost = constant(0.0), Product((constant(-1.0), LogRising(size, drawn)))
+    whens = (When(Compare(drawn, "<=", zero), zero), When(Compare(size, "<=", zero), zero))
     return Case(whens, cost)

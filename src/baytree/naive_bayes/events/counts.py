@@ -31,7 +31,7 @@ from baytree.naive_bayes.events.estimation import (
     read_numbers,
     read_pseudo_count,
 )
-from baytree.naive_bayes.events.normal import log_share_moments
+from baytree.naive_bayes.events.normal import log_proportion_moments
 from baytree.statistics.totals import Totals
 from baytree.uncertainty.intervals import JEFFREYS
 
@@ -47,9 +47,9 @@ class CountEvent(EventModel[Totals]):
         """Known weight and sum of each column in each class."""
         return Totals.of(table, group.columns)
 
-    def check_shape(self, seen: Totals, group: ColumnGroup, schema: Schema) -> None:
+    def check_shape(self, statistic: Totals, group: ColumnGroup, schema: Schema) -> None:
         """Check that there is a cell for each column and class."""
-        seen.check(len(group.columns), len(schema.classes))
+        statistic.check(len(group.columns), len(schema.classes))
 
 
 class BernoulliEvent(CountEvent):
@@ -77,9 +77,9 @@ class BernoulliEvent(CountEvent):
                 f"column {column.name!r} has {len(column.levels)} levels, but 'bernoulli' needs two: use 'categorical'"
             )
 
-    def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
+    def estimate(self, statistic: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
         """(yes + a) / (n + a + b) for 'bayes', its mode for 'map', yes / n for 'mle'; ½ if nothing is known."""
-        known, yes = seen.rounded()
+        known, yes = statistic.rounded()
         a, b = _beta_priors(group, schema, estimation).T[:, :, None]
         total = known + a + b
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -89,14 +89,20 @@ class BernoulliEvent(CountEvent):
         return CountLikelihood(group.columns, "binary", group.threshold, log_no, log_yes, zeros, zeros + np.inf)
 
     def add_posterior(
-        self, seen: Totals, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+        self,
+        statistic: Totals,
+        group: ColumnGroup,
+        table: Table,
+        estimation: Estimation,
+        mean: np.ndarray,
+        variance: np.ndarray,
     ) -> None:
         """Add mean and variance of the log-probability of yes or no under a Beta posterior."""
-        known, yes = seen.rounded()
+        known, yes = statistic.rounded()
         for k, x in _columns_of(table, group):
             outcome = np.where(np.isnan(x), -1, x > group.threshold).astype(np.int32)
             counts = np.stack([np.maximum(known[k] - yes[k], 0), yes[k]]) + JEFFREYS
-            for added, moments in zip((mean, variance), log_share_moments(counts), strict=True):
+            for added, moments in zip((mean, variance), log_proportion_moments(counts), strict=True):
                 added += np.concatenate([moments, np.zeros_like(moments[:1])])[outcome]
 
 
@@ -112,9 +118,9 @@ class Poisson(CountEvent):
         """Shape and rate of a Gamma prior."""
         return read_numbers(given, column.name, ("shape", "rate"))
 
-    def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
+    def estimate(self, statistic: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
         """Rate of each class, or the predictive distribution."""
-        known, total = seen.rounded()
+        known, total = statistic.rounded()
         pooled_mean = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
         if estimation.estimate == "mle":
             rate = np.where(known > 0, total / np.maximum(known, 1e-300), pooled_mean[:, None])
@@ -127,12 +133,18 @@ class Poisson(CountEvent):
         return CountLikelihood(group.columns, "poisson", 0.0, zero, zero, -np.log1p(gamma_rate), shape)
 
     def add_posterior(
-        self, seen: Totals, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+        self,
+        statistic: Totals,
+        group: ColumnGroup,
+        table: Table,
+        estimation: Estimation,
+        mean: np.ndarray,
+        variance: np.ndarray,
     ) -> None:
         """Add mean and variance of x log λ − λ for λ ~ Gamma(a, b): Var log λ = ψ'(a), Cov(log λ, λ) = 1/b, Var λ = a/b²."""
         from scipy.special import digamma, polygamma
 
-        known, total = seen.rounded()
+        known, total = statistic.rounded()
         pooled_mean = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
         shape, rate = _gamma_priors(group, table.schema, estimation, pooled_mean).T[:, :, None]
         a, b = shape + total, rate + known
@@ -153,18 +165,24 @@ class Multinomial(CountEvent):
         """A pseudo-count."""
         return read_pseudo_count(given, column.name)
 
-    def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
+    def estimate(self, statistic: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
         """Log-probability of each column; a count of 0 contributes nothing."""
-        log_probability = log_proportions(seen.rounded()[1], _column_alphas(group, schema, estimation))
+        log_probability = log_proportions(statistic.rounded()[1], _column_alphas(group, schema, estimation))
         return amount_weights(group.columns, "count", log_probability)
 
     def add_posterior(
-        self, seen: Totals, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+        self,
+        statistic: Totals,
+        group: ColumnGroup,
+        table: Table,
+        estimation: Estimation,
+        mean: np.ndarray,
+        variance: np.ndarray,
     ) -> None:
         """Add mean and variance of Σ x log p under a Dirichlet posterior: variance Σ x² ψ'(a) − (Σ x)² ψ'(A)."""
         from scipy.special import digamma, polygamma
 
-        amount = seen.total.rounded() + JEFFREYS
+        amount = statistic.total.rounded() + JEFFREYS
         total, drawn = amount.sum(axis=0), np.zeros((len(table), 1))
         for k, x in _columns_of(table, group):
             count = np.nan_to_num(x)[:, None]
@@ -185,9 +203,9 @@ class Complement(CountEvent):
         """A pseudo-count."""
         return read_pseudo_count(given, column.name)
 
-    def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
+    def estimate(self, statistic: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> CountLikelihood:
         """Weight of each column in each class."""
-        total = seen.rounded()[1]
+        total = statistic.rounded()[1]
         weight = complement_weights(total, _column_alphas(group, schema, estimation), estimation.is_normalised)
         return amount_weights(group.columns, "amount", weight)
 
@@ -199,11 +217,11 @@ class PredictiveMultinomial(Multinomial):
     substitute_events: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text multinomial"}
     likelihoods = (CountLikelihood, DirichletMultinomialLikelihood)
 
-    def estimate(self, seen: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
+    def estimate(self, statistic: Totals, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
         """Concentrations of each class, or estimated probabilities."""
         if estimation.estimate != "bayes":
-            return super().estimate(seen, group, schema, estimation)
-        concentration = seen.total.rounded() + _column_alphas(group, schema, estimation)[:, None]
+            return super().estimate(statistic, group, schema, estimation)
+        concentration = statistic.total.rounded() + _column_alphas(group, schema, estimation)[:, None]
         return DirichletMultinomialLikelihood(group.columns, fill_empty_classes(concentration))
 
 
@@ -216,9 +234,9 @@ def _column_alphas(group: ColumnGroup, schema: Schema, estimation: Estimation) -
     """Pseudo-count of each column of a group: [n_columns]."""
     alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),)).copy()
     for k, j in enumerate(group.columns):
-        own_prior = estimation.priors.get(schema.columns[j].name)
-        if own_prior is not None:
-            alpha[k] = own_prior
+        column_prior = estimation.priors.get(schema.columns[j].name)
+        if column_prior is not None:
+            alpha[k] = column_prior
     if estimation.estimate == "map":
         return np.maximum(alpha - 1, 0)
     return alpha if estimation.estimate == "bayes" else np.zeros_like(alpha)
@@ -229,8 +247,8 @@ def _beta_priors(group: ColumnGroup, schema: Schema, estimation: Estimation) -> 
     alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),))
     prior = np.stack([alpha, alpha], axis=1)
     for k, j in enumerate(group.columns):
-        own_prior = estimation.priors.get(schema.columns[j].name)
-        prior[k] = prior[k] if own_prior is None else own_prior
+        column_prior = estimation.priors.get(schema.columns[j].name)
+        prior[k] = prior[k] if column_prior is None else column_prior
     added = {"mle": 0 * prior, "map": np.maximum(prior - 1, 0), "bayes": prior}
     return added[estimation.estimate]
 
@@ -240,6 +258,6 @@ def _gamma_priors(group: ColumnGroup, schema: Schema, estimation: Estimation, po
     alpha = max(float(np.max(estimation.alpha)), 1e-9)
     prior = np.stack([np.maximum(alpha * pooled, 1e-9), np.full(len(pooled), alpha)], axis=1)
     for k, j in enumerate(group.columns):
-        own_prior = estimation.priors.get(schema.columns[j].name)
-        prior[k] = prior[k] if own_prior is None else own_prior
+        column_prior = estimation.priors.get(schema.columns[j].name)
+        prior[k] = prior[k] if column_prior is None else column_prior
     return prior

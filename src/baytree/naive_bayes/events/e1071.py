@@ -17,7 +17,7 @@ from baytree.naive_bayes.events.row_updates import LeaveOneOutRule
 from baytree.statistics.moments import Moments
 from baytree.summary.naive_bayes import Normal
 
-FLOOR = 0.001  # e1071's replacement for a density, standard deviation or probability of 0
+MIN_DENSITY = 0.001  # e1071's replacement for a density, standard deviation or probability of 0
 
 
 class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
@@ -48,7 +48,7 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         with np.errstate(over="ignore", under="ignore"):
             z = (values - self.mean[:, k]) / self.scale[:, k]
             density = np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.scale[:, k])
-        density = np.where(density > 0, density, FLOOR)
+        density = np.where(density > 0, density, MIN_DENSITY)
         return np.where(np.isnan(values), 0.0, np.log(density))
 
     def formula(self, steps: FormulaBuilder) -> Effects:
@@ -60,7 +60,7 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
             z = steps.add_step(where_known(j, standardized, len(mean)))
             exponential = Apply("exp", Product((constant(-0.5), z, z)))
             density = steps.add_step(Quotient(exponential, constant(np.sqrt(2 * np.pi) * scale)))
-            floored = Case((When(Compare(density, ">", constant(0.0)), density),), constant(FLOOR))
+            floored = Case((When(Compare(density, ">", constant(0.0)), density),), constant(MIN_DENSITY))
             added.append((j, where_known(j, Apply("log", floored), len(mean))))
         return added
 
@@ -92,13 +92,13 @@ class E1071Gaussian(Gaussian):
         """None: e1071 has no prior for numeric columns."""
         return None
 
-    def estimate(self, seen: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
+    def estimate(self, statistic: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
         """Densities as e1071 would use them."""
-        pooled = seen.pooled()
-        n, n_all = seen.weight.rounded(), pooled.weight.rounded()
-        mean = np.where(n > 0, np.nan_to_num(seen.mean()), np.nan_to_num(pooled.mean()))
-        deviation = np.where(n > 0, _sample_deviation(seen, n), _sample_deviation(pooled, n_all))
-        return E1071Likelihood(group.columns, mean, np.where(deviation > 0, deviation, FLOOR))
+        pooled = statistic.pooled()
+        n, n_all = statistic.weight.rounded(), pooled.weight.rounded()
+        mean = np.where(n > 0, np.nan_to_num(statistic.mean()), np.nan_to_num(pooled.mean()))
+        deviation = np.where(n > 0, _sample_deviation(statistic, n), _sample_deviation(pooled, n_all))
+        return E1071Likelihood(group.columns, mean, np.where(deviation > 0, deviation, MIN_DENSITY))
 
     def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
         """None: likelihoods without a row are derived anew."""
@@ -110,11 +110,11 @@ class E1071Categorical(Categorical):
 
     name = "e1071 categorical"
 
-    def logarithm(self, share: np.ndarray) -> np.ndarray:
+    def logarithm(self, proportion: np.ndarray) -> np.ndarray:
         """Logarithm of proportions, with 0 replaced by 0.001."""
-        return np.log(np.where(share > 0, share, FLOOR))
+        return np.log(np.where(proportion > 0, proportion, MIN_DENSITY))
 
 
-def _sample_deviation(seen: Moments, n: np.ndarray) -> np.ndarray:
+def _sample_deviation(statistic: Moments, n: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(seen.deviation() * np.sqrt(n / (n - 1)), nan=0.0, posinf=0.0)
+        return np.nan_to_num(statistic.deviation() * np.sqrt(n / (n - 1)), nan=0.0, posinf=0.0)

@@ -73,12 +73,12 @@ def class_priors(seen: Counts, schema: Schema, estimation: Estimation) -> np.nda
     return smoothed(counts[1:], pseudo_counts(estimation, schema.target.name, schema.classes, exponent))[:, 0]
 
 
-def read_numbers(given: object, name: str, wanted: Sequence[str]) -> tuple[float, ...]:
+def read_numbers(given: object, name: str, parameter_names: Sequence[str]) -> tuple[float, ...]:
     """Numbers of a column's prior as a tuple; raises ValueError if one is absent or not positive."""
-    if not isinstance(given, Mapping) or set(given) != set(wanted):
-        raise ValueError(f"priors[{name!r}]={given!r}: give {', '.join(wanted)} as a dict")
-    numbers = tuple(float(given[key]) for key in wanted)
-    for key, number in zip(wanted, numbers, strict=True):
+    if not isinstance(given, Mapping) or set(given) != set(parameter_names):
+        raise ValueError(f"priors[{name!r}]={given!r}: give {', '.join(parameter_names)} as a dict")
+    numbers = tuple(float(given[key]) for key in parameter_names)
+    for key, number in zip(parameter_names, numbers, strict=True):
         if not np.isfinite(number) or (number <= 0 and key != "m0"):
             raise ValueError(f"priors[{name!r}][{key!r}]={number!r}: give a finite number above 0")
     return numbers

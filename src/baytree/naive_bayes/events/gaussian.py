@@ -31,7 +31,7 @@ VARIANCE_FLOOR = 1e-9  # minimum variance of a class, as a fraction of the varia
 
 _MIN_BETWEEN = 1e-12  # minimum variance between class means, as a fraction of the variance of the column
 
-_INTERVAL_ALPHA = 0.1  # prior of intervals, in pseudo-observations; small: only classes of one value depend on it
+_INTERVAL_PRIOR_ROWS = 0.1  # prior of intervals, in pseudo-observations; small: only classes of one value depend on it
 
 _MAX_DISTANCE = 1e100  # in units of a column; values farther away are just as impossible
 
@@ -68,9 +68,9 @@ class Gaussian(EventModel[Moments]):
         parts = [Moments.of(matrix, table.label, weight, table.n_classes) for matrix in matrices(table, group.columns)]
         return Moments.joined(parts)
 
-    def check_shape(self, seen: Moments, group: ColumnGroup, schema: Schema) -> None:
+    def check_shape(self, statistic: Moments, group: ColumnGroup, schema: Schema) -> None:
         """Check that there is a cell for each class and column."""
-        seen.check(len(schema.classes), len(group.columns))
+        statistic.check(len(schema.classes), len(group.columns))
 
     def prior_text(self, estimation: Estimation) -> str | None:
         """Description of the prior of mean and variance."""
@@ -79,13 +79,13 @@ class Gaussian(EventModel[Moments]):
         rows = 2 * _alpha(estimation)
         return f"a class's spread leans on that within all classes, as on {rows:g} rows of its own, its mean on the column's"
 
-    def spread(self, seen: Moments) -> np.ndarray | None:
+    def spread(self, statistic: Moments) -> np.ndarray | None:
         """Standard deviation of each column over all classes."""
-        return seen.deviation_of_all()
+        return statistic.deviation_of_all()
 
-    def estimate(self, seen: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
+    def estimate(self, statistic: Moments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> Likelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
-        standard = StandardizedMoments.of(seen)
+        standard = StandardizedMoments.of(statistic)
         parameters = self.parameters(standard, group, schema, estimation)
         constant = standard.is_constant & ~_has_prior(group, schema, estimation)
         mean, variance, degrees = parameters
@@ -97,24 +97,30 @@ class Gaussian(EventModel[Moments]):
         return NormalLikelihood(group.columns, mean, scale, degrees)
 
     def parameters(
-        self, seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Parameters:
         """Mean, variance and degrees of freedom in each class, in units of the columns."""
         if estimation.estimate == "mle":
-            return _plug_in(seen)
-        empirical = _within_classes(seen, _alpha(estimation), estimation.estimate)
+            return _plug_in(statistic)
+        empirical = _within_classes(statistic, _alpha(estimation), estimation.estimate)
         if not (has_prior := _has_prior(group, schema, estimation)).any():
             return empirical
-        prior = _normal_priors(seen, group, schema, estimation)
-        given = _posterior(seen, np.ldexp(prior, power_of_two(seen.exponent)), estimation.estimate)
+        prior = _normal_priors(statistic, group, schema, estimation)
+        given = _posterior(statistic, np.ldexp(prior, power_of_two(statistic.exponent)), estimation.estimate)
         mean, variance, degrees = (np.where(has_prior, a, b) for a, b in zip(given, empirical, strict=True))
         return mean, variance, degrees
 
     def add_posterior(
-        self, seen: Moments, group: ColumnGroup, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+        self,
+        statistic: Moments,
+        group: ColumnGroup,
+        table: Table,
+        estimation: Estimation,
+        mean: np.ndarray,
+        variance: np.ndarray,
     ) -> None:
         """Add mean and variance of the log-density under the posterior; constant columns contribute nothing."""
-        standard, first = StandardizedMoments.of(seen), 0
+        standard, first = StandardizedMoments.of(statistic), 0
         posterior = self._believed(standard, group, table.schema, estimation)
         varies = ~standard.is_constant | _has_prior(group, table.schema, estimation)
         for matrix in matrices(table, group.columns):
@@ -131,35 +137,35 @@ class Gaussian(EventModel[Moments]):
             first += matrix.shape[1]
 
     def _believed(
-        self, seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> NormalPosterior:
         """Posterior in units of the columns, with rows counted by their original weight."""
-        empirical = _default_posterior(seen, _INTERVAL_ALPHA)
+        empirical = _default_posterior(statistic, _INTERVAL_PRIOR_ROWS)
         if (has_prior := _has_prior(group, schema, estimation)).any():
-            given = _given_prior(
-                seen, np.ldexp(_normal_priors(seen, group, schema, estimation), power_of_two(seen.exponent))
+            given = _specified_prior(
+                statistic, np.ldexp(_normal_priors(statistic, group, schema, estimation), power_of_two(statistic.exponent))
             )
             empirical = NormalPosterior(*(np.where(has_prior, a, b) for a, b in zip(given, empirical, strict=True)))
-        rows = np.ldexp(1.0, min(seen.exponent, 900))
+        rows = np.ldexp(1.0, min(statistic.exponent, 900))
         return empirical._replace(
             squares=empirical.squares * rows, degrees=empirical.degrees * rows, kappa=empirical.kappa * rows
         )
 
     def add_leave_one_out_scores(
-        self, seen: Moments, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
+        self, statistic: Moments, group: ColumnGroup, table: Table, estimation: Estimation, scores: np.ndarray
     ) -> None:
         """Add leave-one-out scores, in closed form if there is a rule, no column has its own prior and rows are dense."""
         rule = self.left_out_rule(estimation)
         has_prior = any(table.schema.columns[j].name in estimation.priors for j in group.columns)
         if rule is None or has_prior or isinstance(table.values, SparseColumns):
-            return super().add_leave_one_out_scores(seen, group, table, estimation, scores)
-        return add_left_out_densities(seen, group.columns, table, rule, scores)
+            return super().add_leave_one_out_scores(statistic, group, table, estimation, scores)
+        return add_left_out_densities(statistic, group.columns, table, rule, scores)
 
     def row_update(
-        self, seen: Moments, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation
+        self, statistic: Moments, group: ColumnGroup, changes: Table, sign: int, estimation: Estimation
     ) -> NormalRowUpdate | None:
         """Densities after each change, by the leave-one-out rule; None where it has no closed form."""
-        rule, standard = self.left_out_rule(estimation), StandardizedMoments.of(seen)
+        rule, standard = self.left_out_rule(estimation), StandardizedMoments.of(statistic)
         has_prior = any(changes.schema.columns[j].name in estimation.priors for j in group.columns)
         if rule is None or has_prior or standard.exponent or isinstance(changes.values, SparseColumns):
             return None
@@ -189,14 +195,14 @@ class SmoothedGaussian(Gaussian):
         return f"variances are raised by {estimation.var_smoothing:g} of the column's"
 
     def parameters(
-        self, seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Parameters:
         """Sample mean and smoothed variance."""
-        mean, variance, degrees = _plug_in(seen, 0.0)
-        floor = np.maximum(self.raised(seen, estimation), 1e-300)
-        return mean, np.where(seen.n > 0, variance + floor, variance), degrees
+        mean, variance, degrees = _plug_in(statistic, 0.0)
+        floor = np.maximum(self.raised(statistic, estimation), 1e-300)
+        return mean, np.where(statistic.n > 0, variance + floor, variance), degrees
 
-    def raised(self, seen: StandardizedMoments, estimation: Estimation) -> np.ndarray | float:
+    def raised(self, statistic: StandardizedMoments, estimation: Estimation) -> np.ndarray | float:
         """Amount added to the variance, in units of the columns."""
         return estimation.var_smoothing
 
@@ -214,21 +220,21 @@ class SklearnGaussian(SmoothedGaussian):
         """Description of the variance smoothing."""
         return f"variances are raised by {estimation.var_smoothing:g} of the largest one of all columns"
 
-    def raised(self, seen: StandardizedMoments, estimation: Estimation) -> np.ndarray | float:
+    def raised(self, statistic: StandardizedMoments, estimation: Estimation) -> np.ndarray | float:
         """`var_smoothing` times the largest variance, in units of each column."""
         with np.errstate(over="ignore"):
-            return np.minimum(estimation.var_smoothing * (seen.unit.max(initial=0.0) / seen.unit) ** 2, 1e300)
+            return np.minimum(estimation.var_smoothing * (statistic.unit.max(initial=0.0) / statistic.unit) ** 2, 1e300)
 
     def left_out_rule(self, estimation: Estimation) -> LeaveOneOutRule | None:
         """None: removing a row may change the largest variance."""
         return None
 
 
-def _plug_in(seen: StandardizedMoments, floor: float = VARIANCE_FLOOR) -> Parameters:
+def _plug_in(statistic: StandardizedMoments, floor: float = VARIANCE_FLOOR) -> Parameters:
     """Mean and variance (divisor n) of each class; a class without known values gets those of the whole column."""
-    mean = np.where(seen.n > 0, seen.distance, 0.0)
-    variance = np.where(seen.n > 0, np.maximum(seen.spread, floor), 1.0)
-    return mean, variance, np.full(seen.n.shape, np.inf)
+    mean = np.where(statistic.n > 0, statistic.distance, 0.0)
+    variance = np.where(statistic.n > 0, np.maximum(statistic.spread, floor), 1.0)
+    return mean, variance, np.full(statistic.n.shape, np.inf)
 
 
 def _has_prior(group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
@@ -241,56 +247,56 @@ def _alpha(estimation: Estimation) -> float:
     return max(float(np.max(estimation.alpha)), 1e-9)
 
 
-def _within_classes(seen: StandardizedMoments, alpha: float, estimate: str) -> Parameters:
+def _within_classes(statistic: StandardizedMoments, alpha: float, estimate: str) -> Parameters:
     """Parameters to plug in (map) or of the predictive (bayes), under the default prior."""
-    row_weight = float(np.ldexp(1.0, -seen.exponent))
-    mean, squares, degrees, kappa = _default_posterior(seen, alpha)
+    row_weight = float(np.ldexp(1.0, -statistic.exponent))
+    mean, squares, degrees, kappa = _default_posterior(statistic, alpha)
     if estimate == "map":  # joint mode of mean and variance
-        return mean, squares / (2 * (alpha * row_weight) + seen.n + 2 * row_weight), np.full(seen.n.shape, np.inf)
+        return mean, squares / (2 * (alpha * row_weight) + statistic.n + 2 * row_weight), np.full(statistic.n.shape, np.inf)
     return mean, squares / degrees * (1 + row_weight / kappa), degrees
 
 
-def _default_posterior(seen: StandardizedMoments, alpha: float) -> NormalPosterior:
+def _default_posterior(statistic: StandardizedMoments, alpha: float) -> NormalPosterior:
     """Posterior under the default, empirical prior, in units of the column.
 
     The variance of a class has an inverse χ² prior with 2α degrees about the pooled within-class variance, in which the
     column's own variance counts as one additional row. The prior of its mean is the column's mean with the weight of
     α · within / between rows.
     """
-    row_weight = float(np.ldexp(1.0, -seen.exponent))
-    alpha, n, total = alpha * row_weight, seen.n, seen.n.sum(axis=0)
-    within_all = (n * seen.spread).sum(axis=0)
+    row_weight = float(np.ldexp(1.0, -statistic.exponent))
+    alpha, n, total = alpha * row_weight, statistic.n, statistic.n.sum(axis=0)
+    within_all = (n * statistic.spread).sum(axis=0)
     residual_degrees = np.maximum(total - row_weight * (n > 0).sum(axis=0), 0.0)
     within = (within_all + row_weight) / (residual_degrees + row_weight)  # the variance of the whole column is 1
-    between = np.maximum((n * seen.distance**2).sum(axis=0) / np.maximum(total, row_weight), _MIN_BETWEEN)
+    between = np.maximum((n * statistic.distance**2).sum(axis=0) / np.maximum(total, row_weight), _MIN_BETWEEN)
     kappa = alpha * within / between + n
-    squares = 2 * alpha * within + n * seen.spread
-    return NormalPosterior(n / kappa * seen.distance, squares, 2 * alpha + np.maximum(n - row_weight, 0.0), kappa)
+    squares = 2 * alpha * within + n * statistic.spread
+    return NormalPosterior(n / kappa * statistic.distance, squares, 2 * alpha + np.maximum(n - row_weight, 0.0), kappa)
 
 
-def _normal_priors(seen: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
+def _normal_priors(statistic: StandardizedMoments, group: ColumnGroup, schema: Schema, estimation: Estimation) -> np.ndarray:
     """m₀, κ₀, a₀, b₀ of each column in its own units, 1 for columns without a given prior: [4, n_columns]."""
     prior = np.ones((4, len(group.columns)))
     for k, j in enumerate(group.columns):
-        own_prior = estimation.priors.get(schema.columns[j].name)
-        if own_prior is not None:
-            m0, k0, a0, b0 = own_prior
-            prior[:, k] = (m0 - seen.centre[k]) / seen.unit[k], k0, a0, b0 / seen.unit[k] / seen.unit[k]
+        column_prior = estimation.priors.get(schema.columns[j].name)
+        if column_prior is not None:
+            m0, k0, a0, b0 = column_prior
+            prior[:, k] = (m0 - statistic.centre[k]) / statistic.unit[k], k0, a0, b0 / statistic.unit[k] / statistic.unit[k]
     return prior
 
 
-def _posterior(seen: StandardizedMoments, prior: np.ndarray, estimate: str) -> Parameters:
+def _posterior(statistic: StandardizedMoments, prior: np.ndarray, estimate: str) -> Parameters:
     """Parameters to plug in (map) or of the predictive (bayes), under a given prior."""
-    mean, squares, degrees, kappa = _given_prior(seen, prior)
+    mean, squares, degrees, kappa = _specified_prior(statistic, prior)
     if estimate == "map":  # joint mode of mean and variance
-        return mean, squares / (degrees + 3), np.full(seen.n.shape, np.inf)
+        return mean, squares / (degrees + 3), np.full(statistic.n.shape, np.inf)
     return mean, squares / degrees * (1 + 1 / kappa), degrees
 
 
-def _given_prior(seen: StandardizedMoments, prior: np.ndarray) -> NormalPosterior:
+def _specified_prior(statistic: StandardizedMoments, prior: np.ndarray) -> NormalPosterior:
     """Posterior of a Normal–Inverse-Gamma prior in units of the column (Murphy 2007)."""
     m0, k0, a0, b0 = prior
-    kappa, a = k0 + seen.n, a0 + seen.n / 2
-    mean = (k0 * m0 + seen.n * seen.distance) / kappa
-    b = b0 + seen.n * seen.spread / 2 + k0 * seen.n * (seen.distance - m0) ** 2 / (2 * kappa)
+    kappa, a = k0 + statistic.n, a0 + statistic.n / 2
+    mean = (k0 * m0 + statistic.n * statistic.distance) / kappa
+    b = b0 + statistic.n * statistic.spread / 2 + k0 * statistic.n * (statistic.distance - m0) ** 2 / (2 * kappa)
     return NormalPosterior(mean, 2 * b, 2 * a, kappa)

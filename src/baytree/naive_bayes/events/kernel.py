@@ -15,7 +15,7 @@ from baytree.formula.builder import Effects, FormulaBuilder, numbers, where_know
 from baytree.formula.expressions import Bumps, Number
 from baytree.formula.expressions import Kernels as KernelSum
 from baytree.naive_bayes.events.base import ColumnLikelihood, check_numeric
-from baytree.naive_bayes.events.binned import DistinctEvent, counted
+from baytree.naive_bayes.events.binned import DistinctEvent, value_weights
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.statistics.counts import DistinctValues
 from baytree.summary.naive_bayes import KernelDensity
@@ -132,9 +132,11 @@ class Kernel(DistinctEvent):
     is_density = True
     likelihoods = (KernelLikelihood,)
 
-    def estimate(self, seen: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation) -> KernelLikelihood:
+    def estimate(
+        self, statistic: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
+    ) -> KernelLikelihood:
         """Kernels of each class."""
-        value, weight = counted(seen, group, schema)
+        value, weight = value_weights(statistic, group, schema)
         if len(value) < 2:
             return KernelLikelihood(group.columns[0], same_kernel(0.0, 1.0, weight.shape[1]))
         total = weight.sum(axis=1)

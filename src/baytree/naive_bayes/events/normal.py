@@ -82,15 +82,15 @@ class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """Random values of each column for each row, given its class."""
-        drawn = []
+        samples = []
         for k in range(len(self.columns)):
             degrees = self.degrees[label, k]
             deviate = random.standard_normal(len(label))
             finite = degrees < 1e300  # above, a Student t equals the normal to the last bit
             ratio = random.chisquare(np.where(finite, degrees, 1.0)) / np.where(finite, degrees, 1.0)
             deviate = np.where(finite, deviate / np.sqrt(np.maximum(ratio, 1e-300)), deviate)
-            drawn.append(self.mean[label, k] + self.scale[label, k] * deviate)
-        return drawn
+            samples.append(self.mean[label, k] + self.scale[label, k] * deviate)
+        return samples
 
 
 def check_moments(columns: tuple[int, ...], mean: np.ndarray, *positive: np.ndarray) -> None:
@@ -120,7 +120,7 @@ def log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _cached_log_constants(scale: bytes, degrees: bytes, shape: tuple[int, ...]) -> np.ndarray:
     """Constants of small models, for which computing them takes longer than predicting a row."""
-    constants = _log_constants(*(np.frombuffer(each).reshape(shape) for each in (scale, degrees)))
+    constants = _log_constants(*(np.frombuffer(buffer).reshape(shape) for buffer in (scale, degrees)))
     constants.flags.writeable = False
     return constants
 
@@ -160,13 +160,13 @@ class NormalPosterior(NamedTuple):
     kappa: np.ndarray  # κ
 
 
-def log_share_moments(amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def log_proportion_moments(amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean ψ(a) − ψ(A) and variance ψ'(a) − ψ'(A) of log-probabilities under a Dirichlet(amount): [n_levels, n_classes]."""
     levels, total = log_amount_moments(amount), log_amount_moments(amount.sum(axis=0))
     return levels[0] - total[0], levels[1] - total[1]
 
 
-def log_density_moments(x: np.ndarray, k: int, seen: NormalPosterior) -> tuple[np.ndarray, np.ndarray]:
+def log_density_moments(x: np.ndarray, k: int, statistic: NormalPosterior) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance [n_rows] of the log-density of rows [n_rows, n_columns] in class k, summed over columns.
 
     With z = (x − m) / s and u ~ χ²(ν) / ν it is ½ log u − ½ (z √u + ε / √κ)² + constant. Mean and variance follow from
@@ -174,9 +174,9 @@ def log_density_moments(x: np.ndarray, k: int, seen: NormalPosterior) -> tuple[n
     """
     from scipy.special import polygamma
 
-    nu, kappa = seen.degrees[k], seen.kappa[k]
-    scale2 = seen.squares[k] / nu
-    z2 = np.square(np.clip((x - seen.mean[k]) / np.sqrt(scale2), -_MAX_Z, _MAX_Z))
+    nu, kappa = statistic.degrees[k], statistic.kappa[k]
+    scale2 = statistic.squares[k] / nu
+    z2 = np.square(np.clip((x - statistic.mean[k]) / np.sqrt(scale2), -_MAX_Z, _MAX_Z))
     mean = -0.5 * (np.log(scale2) + _log_less_digamma(nu / 2)) - 0.5 * (z2 + 1 / kappa)
     square_variance = z2**2 / (2 * nu) + z2 / kappa + 0.5 / kappa**2
     variance = polygamma(1, nu / 2) / 4 + square_variance - z2 / nu
@@ -205,14 +205,14 @@ class StandardizedMoments(NamedTuple):
     is_constant: np.ndarray  # bool [n_columns]
 
     @classmethod
-    def of(cls, seen: Moments) -> StandardizedMoments:
+    def of(cls, statistic: Moments) -> StandardizedMoments:
         """Standardise moments; the unit of a constant column is a tiny fraction of its value."""
-        centre, deviation = np.nan_to_num(seen.mean_of_all()), seen.deviation_of_all()
+        centre, deviation = np.nan_to_num(statistic.mean_of_all()), statistic.deviation_of_all()
         unit = _units(centre, np.nan_to_num(deviation))
-        n, exponent = bounded(seen.weight)
+        n, exponent = bounded(statistic.weight)
         with np.errstate(over="ignore", invalid="ignore"):
-            distance = in_units(seen.mean(), centre, unit)
-            spread = np.nan_to_num(seen.deviation() / unit) ** 2
+            distance = in_units(statistic.mean(), centre, unit)
+            spread = np.nan_to_num(statistic.deviation() / unit) ** 2
         return cls(n, distance, spread, centre, unit, exponent, deviation == 0)
 
 

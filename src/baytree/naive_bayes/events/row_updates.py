@@ -21,7 +21,7 @@ from baytree.naive_bayes.events.normal import StandardizedMoments, in_units, log
 from baytree.statistics.exact_sum import bounded
 from baytree.statistics.moments import Moments
 
-_ROUNDING = 1e-9  # fraction of a sum of squares or weight below which the remainder is rounding error
+_ROUNDING_TOLERANCE = 1e-9  # fraction of a sum of squares or weight below which the remainder is rounding error
 
 _MIN_BETWEEN = 1e-12
 
@@ -62,27 +62,27 @@ class LevelRowUpdate(NamedTuple):
 
 
 def altered_normal(
-    whole: StandardizedMoments, value: np.ndarray, label: np.ndarray, weight: np.ndarray, rule: LeaveOneOutRule
+    moments: StandardizedMoments, value: np.ndarray, label: np.ndarray, weight: np.ndarray, rule: LeaveOneOutRule
 ) -> NormalRowUpdate:
     """Densities after each row [n_changes, n_columns] is added, or removed if its weight is negative."""
     index, known = np.arange(len(label)), ~np.isnan(value)
-    x = np.where(known, (value - whole.centre) / whole.unit, 0.0)
+    x = np.where(known, (value - moments.centre) / moments.unit, 0.0)
     w = np.where(known, weight[:, None], 0.0)
     n, mean, squares = (
-        np.repeat(each[None], len(label), axis=0) for each in (whole.n, whole.distance, whole.n * whole.spread)
+        np.repeat(each[None], len(label), axis=0) for each in (moments.n, moments.distance, moments.n * moments.spread)
     )
-    total, all_squares = whole.n.sum(axis=0), whole.n.sum(axis=0) * ~whole.is_constant
+    total, sum_of_squares = moments.n.sum(axis=0), moments.n.sum(axis=0) * ~moments.is_constant
     n[index, label], mean[index, label], squares[index, label] = _updated_moments(
         n[index, label], mean[index, label], squares[index, label], x, w
     )
-    total, centre, total_squares = _updated_moments(total, np.zeros_like(x), all_squares, x, w)
-    is_hard = (total_squares <= _ROUNDING * all_squares) & (all_squares > 0)
+    total, centre, total_squares = _updated_moments(total, np.zeros_like(x), sum_of_squares, x, w)
+    is_hard = (total_squares <= _ROUNDING_TOLERANCE * sum_of_squares) & (sum_of_squares > 0)
     unit = np.sqrt(np.where(total_squares > 0, total_squares / np.maximum(total, 1e-300), 1.0))
     parameters = _parameters(n, (mean - centre[:, None]) / unit[:, None], squares / unit[:, None] ** 2, total, rule)
     constant = np.broadcast_to((total_squares <= 0)[:, None], n.shape)  # uninformative
     mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
-    location = whole.centre + whole.unit * (centre[:, None] + unit[:, None] * mean)
-    scale = np.maximum(whole.unit * unit[:, None] * np.sqrt(variance), 1e-320)
+    location = moments.centre + moments.unit * (centre[:, None] + unit[:, None] * mean)
+    scale = np.maximum(moments.unit * unit[:, None] * np.sqrt(variance), 1e-320)
     densities = location, scale, np.ascontiguousarray(degrees), _heights(scale, degrees)
     return NormalRowUpdate(densities, is_hard.any(axis=1))
 
@@ -92,11 +92,11 @@ def _updated_moments(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weight, mean and sum of squares after adding x with weight w."""
     after = n + w
-    after = np.where(after <= _ROUNDING * n, 0.0, after)
+    after = np.where(after <= _ROUNDING_TOLERANCE * n, 0.0, after)
     fraction = np.divide(w, after, out=np.zeros_like(after), where=after > 0)
     deviation = x - mean
-    squares_after = np.where(after > 0, np.maximum(squares + n * fraction * deviation**2, 0.0), 0.0)
-    return after, mean + fraction * deviation, np.broadcast_to(squares_after, after.shape)
+    updated_squares = np.where(after > 0, np.maximum(squares + n * fraction * deviation**2, 0.0), 0.0)
+    return after, mean + fraction * deviation, np.broadcast_to(updated_squares, after.shape)
 
 
 def _parameters(
@@ -135,18 +135,18 @@ class LeaveOneOutRule(NamedTuple):
 
 
 def add_left_out_densities(
-    seen: Moments, columns: tuple[int, ...], table: Table, rule: LeaveOneOutRule, scores: np.ndarray
+    statistic: Moments, columns: tuple[int, ...], table: Table, rule: LeaveOneOutRule, scores: np.ndarray
 ) -> None:
     """Add the log-density of each row, by the moments of all other rows, to its scores."""
-    pooled = seen.pooled()
+    pooled = statistic.pooled()
     centre, unit = np.nan_to_num(pooled.mean()[0]), np.nan_to_num(pooled.deviation()[0])
-    n, exponent = bounded(seen.weight)
+    n, exponent = bounded(statistic.weight)
     varies = unit > 0  # constant columns contribute nothing, as in `derive`
     columns = tuple(column for column, is_used in zip(columns, varies.tolist(), strict=True) if is_used)
     n, centre, unit = n[:, varies], centre[varies], unit[varies]
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = in_units(seen.mean()[:, varies], centre, unit)
-        squares = n * np.nan_to_num(seen.deviation()[:, varies] / unit) ** 2
+        mean = in_units(statistic.mean()[:, varies], centre, unit)
+        squares = n * np.nan_to_num(statistic.deviation()[:, varies] / unit) ** 2
     weight = np.empty(0) if table.is_unweighted else np.ldexp(table.weight, -exponent)
     cells = n, mean, squares, centre, unit
     settings = rule.estimate, float(np.ldexp(rule.alpha, -exponent)), rule.floor, float(np.ldexp(1.0, -exponent))

@@ -46,9 +46,9 @@ class TextEvent(EventModel[WordCounts | DocumentBags]):
         (column,) = group.columns
         return (DocumentBags if self._keeps_documents(table.schema.columns[column]) else WordCounts).of(table, column)
 
-    def check_shape(self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema) -> None:
+    def check_shape(self, statistic: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema) -> None:
         """Check that there is a cell for each word and class."""
-        seen.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
+        statistic.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
 
     def _kept(self, columns: list[Column]) -> tuple[type, ...]:
         return (DocumentBags if self._keeps_documents(columns[0]) else WordCounts,)
@@ -63,10 +63,10 @@ class DocumentMultinomial(TextEvent):
     name = "text plugin multinomial"
 
     def estimate(
-        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Likelihood:
         """Log-probability of each word within the frequency limits."""
-        words = _weighted_words(seen, group, schema, estimation)
+        words = _weighted_words(statistic, group, schema, estimation)
         present = np.zeros_like(words.total)
         in_use = words.scale > 0
         present[in_use] = log_proportions(words.total[in_use], words.alpha[in_use])
@@ -80,15 +80,15 @@ class DirichletMultinomialDocuments(DocumentMultinomial):
     likelihoods = (DocumentLikelihood, DirichletMultinomialText)
 
     def estimate(
-        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> Likelihood:
         """Concentrations of each class, or estimated probabilities for 'mle' and 'map'."""
         if estimation.estimate != "bayes":
-            return super().estimate(seen, group, schema, estimation)
-        words = _weighted_words(seen, group, schema, estimation)
+            return super().estimate(statistic, group, schema, estimation)
+        words = _weighted_words(statistic, group, schema, estimation)
         concentration = np.where(words.scale[:, None] > 0, words.total + words.alpha[:, None], 0.0)
         if not len(concentration):
-            return super().estimate(seen, group, schema, estimation)
+            return super().estimate(statistic, group, schema, estimation)
         return DirichletMultinomialText(
             group.columns[0], words.scale, fill_empty_classes(concentration), words.length, words.is_unit
         )
@@ -100,10 +100,10 @@ class DocumentComplement(TextEvent):
     name = "text complement"
 
     def estimate(
-        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> DocumentLikelihood:
         """Weight of each word within the frequency limits."""
-        words = _weighted_words(seen, group, schema, estimation)
+        words = _weighted_words(statistic, group, schema, estimation)
         present = np.zeros_like(words.total)
         in_use = words.scale > 0
         present[in_use] = complement_weights(words.total[in_use], words.alpha[in_use], estimation.is_normalised)
@@ -117,11 +117,11 @@ class DocumentBernoulli(TextEvent):
     weighs_words = False
 
     def estimate(
-        self, seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> DocumentLikelihood:
         """Log-probability that each word is present, and that it is absent."""
         column = schema.columns[group.columns[0]]
-        words = seen.words
+        words = statistic.words
         scale = words.scale(column.levels, column.text or Text()) > 0
         added = pseudo_counts(estimation, column.name, column.levels)[:, None]
         containing, n_documents = words.documents.rounded(), words.weight.rounded()
@@ -159,13 +159,13 @@ class _WeightedWords(msgspec.Struct, frozen=True):
 
 
 def _weighted_words(
-    seen: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
+    statistic: WordCounts | DocumentBags, group: ColumnGroup, schema: Schema, estimation: Estimation
 ) -> _WeightedWords:
     column = schema.columns[group.columns[0]]
-    scale = seen.words.scale(column.levels, column.text or Text())
+    scale = statistic.words.scale(column.levels, column.text or Text())
     alpha = pseudo_counts(estimation, column.name, column.levels)
-    return _WeightedWords(scale, seen.totals(scale), alpha, _lengths(seen.words), _is_unit(column))
+    return _WeightedWords(scale, statistic.totals(scale), alpha, _lengths(statistic.words), _is_unit(column))
 
 
-def _lengths(seen: WordCounts) -> np.ndarray:
-    return seen.total.rounded().sum(axis=0) / np.maximum(seen.weight.rounded()[0], 1e-300)
+def _lengths(statistic: WordCounts) -> np.ndarray:
+    return statistic.total.rounded().sum(axis=0) / np.maximum(statistic.weight.rounded()[0], 1e-300)

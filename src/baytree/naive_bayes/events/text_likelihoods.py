@@ -22,7 +22,7 @@ from baytree.naive_bayes.events.base import ColumnLikelihood
 from baytree.naive_bayes.events.count_likelihoods import check_concentration, less_size
 from baytree.summary.naive_bayes import MAX_WORDS_PER_CLASS, TellingWords
 
-SHOWN_WORDS = 10  # words in an explanation; the others are summed in one line
+MAX_SHOWN_WORDS = 10  # words in an explanation; the others are summed in one line
 
 
 class WordLikelihood(ColumnLikelihood, frozen=True):
@@ -72,7 +72,7 @@ def word_lines(column: Column, code: np.ndarray, count: np.ndarray, effect: np.n
     """One line for each of the most influential words, and one for all others."""
     contrast = effect.max(axis=1) - effect.min(axis=1) if len(effect) else np.zeros(0)
     order = np.argsort(-np.nan_to_num(contrast, nan=np.inf), kind="stable")
-    shown, rest = order[:SHOWN_WORDS], order[SHOWN_WORDS:]
+    shown, rest = order[:MAX_SHOWN_WORDS], order[MAX_SHOWN_WORDS:]
     lines = [Evidence(column.name, f"‘{column.levels[code[k]]}’ × {count[k]:g}", effect[k]) for k in shown]
     if len(rest):
         lines.append(Evidence(column.name, f"{len(rest)} other words", effect[rest].sum(axis=0)))
@@ -87,7 +87,7 @@ def unless_missing(
     return [missing if is_missing else lines for lines, is_missing in zip(ledgers, tokens.missing, strict=True)]
 
 
-def against_others(score: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def relative_to_others(score: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Score of each class minus the mean of the other classes; −∞ for words that are not used."""
     n_others = max(score.shape[1] - 1, 1)
     finite = np.maximum(score, -1e300)
@@ -96,13 +96,13 @@ def against_others(score: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 def drawn_documents(
-    random: np.random.Generator, label: np.ndarray, share: np.ndarray, length: np.ndarray, column: Column
+    random: np.random.Generator, label: np.ndarray, proportion: np.ndarray, length: np.ndarray, column: Column
 ) -> np.ndarray:
     """Random document for each row, given its class: Poisson many words, drawn independently."""
     documents = np.empty(len(label), object)
     for row, c in enumerate(label):
         n_words = random.poisson(min(length[c], 1e6))
-        chosen = random.choice(len(share), n_words, p=share[:, c] / share[:, c].sum())
+        chosen = random.choice(len(proportion), n_words, p=proportion[:, c] / proportion[:, c].sum())
         documents[row] = " ".join(str(column.levels[k]) for k in chosen)
     return documents
 
@@ -187,7 +187,7 @@ class DocumentLikelihood(WordLikelihood, frozen=True, tag="documents"):
 
     def weights(self) -> np.ndarray:
         """Weight of each word for each class, relative to the others: [n_words, n_classes]."""
-        return against_others(self.present - self.absent if self.rule == "binary" else self.present, self.scale)
+        return relative_to_others(self.present - self.absent if self.rule == "binary" else self.present, self.scale)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Probability (or weight) of each word in each class."""
@@ -270,7 +270,7 @@ class DirichletMultinomialText(WordLikelihood, frozen=True, tag="document_urns")
     def weights(self) -> np.ndarray:
         """Weight of each word for each class, relative to the others: [n_words, n_classes]."""
         with np.errstate(divide="ignore"):
-            return against_others(np.log(self._shares()), self.scale)
+            return relative_to_others(np.log(self._shares()), self.scale)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Expected proportion of each word in each class."""

@@ -27,7 +27,7 @@ from baytree.formula.expressions import (
 )
 from baytree.formula.expressions import Kernels as KernelSum
 from baytree.naive_bayes.events.base import ColumnLikelihood, check_numeric
-from baytree.naive_bayes.events.binned import DistinctEvent, counted
+from baytree.naive_bayes.events.binned import DistinctEvent, value_weights
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.naive_bayes.events.kernel import KernelSet, kernel_summary, kernels_of
 from baytree.naive_bayes.events.normal import check_moments, normals
@@ -125,10 +125,10 @@ class WekaGaussian(DistinctEvent):
     likelihoods = (WekaNormalLikelihood,)
 
     def estimate(
-        self, seen: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> WekaNormalLikelihood:
         """Densities as Weka would use them; a class without values has mean 0."""
-        value, weight = counted(seen, group, schema)
+        value, weight = value_weights(statistic, group, schema)
         precision = precision_of(value)
         moments = np.array([_moments(rounded(value, precision), w) for w in weight.T]).reshape(-1, 2)
         scale = np.maximum(moments[:, 1:], precision / 6)
@@ -142,10 +142,10 @@ class WekaKernel(DistinctEvent):
     likelihoods = (WekaKernelLikelihood,)
 
     def estimate(
-        self, seen: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
+        self, statistic: DistinctValues, group: ColumnGroup, schema: Schema, estimation: Estimation
     ) -> WekaKernelLikelihood:
         """Kernels as Weka would use them; a class without values has one at 0."""
-        value, weight = counted(seen, group, schema)
+        value, weight = value_weights(statistic, group, schema)
         precision = precision_of(value)
         classes = [_centres(rounded(value, precision), w) for w in weight.T]
         width = [max((v[-1] - v[0]) / np.sqrt(w.sum()), precision / 6) for v, w in classes]

@@ -38,7 +38,7 @@ from baytree.formula.expressions import (
 )
 from baytree.formula.inputs import FormulaNode, class_names, inputs
 from baytree.tree.boosting.rule_votes import RuleTrials, VotingRule, VotingRules
-from baytree.tree.boosting.tree_votes import FINE, TreeTrials, prior, told
+from baytree.tree.boosting.tree_votes import PROPORTION_GRID, TreeTrials, node_proportions, prior
 from baytree.tree.model.conditions import Condition, ValueRange
 from baytree.tree.model.formula import nodes_of
 from baytree.tree.model.tree import Tree
@@ -82,7 +82,7 @@ class _Trial:
 
     def voted(self) -> Voted:
         """Smoothed proportions, the predicted class (of most weight or least cost), and the vote for it."""
-        node_table = told(self.tree)
+        node_table = node_proportions(self.tree)
         plain, weight = self._mixture(node_table[:, :-1]), self._mixture(node_table[:, -1:])
         smooth = Quotient(Sum((Product((weight, plain)), constant(prior(self.tree)))), Sum((weight, ONE)))
         smoothed = self.steps.add_step(smooth)
@@ -98,7 +98,7 @@ class _Trial:
 
     def _compared(self, plain: Named) -> Named:
         """Proportions as they are compared: with soft thresholds rounded, so that the order of summation does not matter."""
-        return self.steps.add_step(Apply("round", Product((plain, constant(FINE))))) if self.model.soft else plain
+        return self.steps.add_step(Apply("round", Product((plain, constant(PROPORTION_GRID))))) if self.model.soft else plain
 
     def _choice(self, plain: Named) -> tuple[Expression, Expression]:
         """Predicted class by its index, and as a one-hot vector."""

@@ -17,13 +17,13 @@ from baytree.parallel import threads
 from baytree.tree.boosting.reweighting import BoostingState, abandoned, class_multipliers, cost_table, select_useful_columns
 from baytree.tree.boosting.rule_extraction import voting_rules
 from baytree.tree.boosting.rule_votes import RuleTrials, VotingRules
-from baytree.tree.boosting.tree_votes import TreeTrials, soft_cuts
+from baytree.tree.boosting.tree_votes import TreeTrials, soft_thresholds
 from baytree.tree.model.tree import C50Tree, Tree
 from baytree.tree.policy.class_costs import EQUAL, ClassWeighting
 from baytree.tree.policy.policy import Branching, Policy
 from baytree.tree.search.c50 import C50Workspace, bench_of, pruned_globally, tree_of_c50
 
-_MAX_LEAF_RATIO = np.float32(1.1)  # no later tree may have more leaves per row than the first one times this
+_MAX_LEAF_RATIO = np.float32(1.1)  # as in C5.0: no later tree may have more leaves per row than this times the first one's
 
 
 class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class BoostingTrial(msgspec.Struct, frozen=True):
     def soft(self) -> np.ndarray:
         """Bounds of the soft thresholds and the float32 grid around them, float64 [n_nodes, 4]."""
         bounds, tree = self.nodes.arrays()["soft"], self.tree
-        return soft_cuts(bounds[:, 0], tree.cut, bounds[:, 2], tree.column >= 0)
+        return soft_thresholds(bounds[:, 0], tree.cut, bounds[:, 2], tree.column >= 0)
 
 
 class _Trials:
@@ -96,7 +96,7 @@ class _Trials:
         trials, weights = [self._first()], [self.bench.rows.weights()]
         state = BoostingState(self.table.label, self.table.n_classes, self.learner.trials, self.learner.early_stopping)
         while len(trials) < self.learner.trials:
-            outcome = state.after(self._answers(trials[-1]), self.bench.rows.weights(), _is_constant(trials[-1]))
+            outcome = state.next_weights(self._answers(trials[-1]), self.bench.rows.weights(), _is_constant(trials[-1]))
             if outcome.is_discarded and len(trials) > 1:
                 trials.pop()
             if outcome.is_last:
@@ -140,7 +140,7 @@ class _Trials:
         """Predicted class of each row, and the confidence in it."""
         if trial.rules is None:
             return self.bench.rows.classify(trial.nodes, self.flat_costs)
-        return trial.rules.sure_choices(self.table)
+        return trial.rules.predict_with_confidence(self.table)
 
 
 def _is_constant(trial: BoostingTrial) -> bool:

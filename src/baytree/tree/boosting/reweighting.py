@@ -16,16 +16,16 @@ from baytree.data.encoding.table import Table
 from baytree.tree.policy.class_costs import ClassWeighting
 from baytree.tree.search.c50 import C50Workspace, restored, trial_settings
 
-_MIN_WEIGHT = np.float32(0.001)  # minimum weight of a correctly classified row
+_MIN_WEIGHT = np.float32(0.001)  # minimum weight of a correctly classified row, as in C5.0
 
-_MIN_SUBSET_ROWS = 4001  # with more rows than this, the lightest are left out of growing
+_MIN_SUBSET_ROWS = 4001  # with more rows than this, C5.0 leaves the lightest out of growing
 
 _FLOAT32 = np.float32
 
 
-def abandoned(n_found: int, n_wanted: int) -> bool:
+def abandoned(n_trials_left: int, n_trials: int) -> bool:
     """Whether so few trials are left that the first one predicts alone."""
-    return n_wanted > 1 and n_found <= 2
+    return n_trials > 1 and n_trials_left <= 2
 
 
 class NextWeights(NamedTuple):
@@ -48,23 +48,23 @@ class BoostingState:
         self.lightest = 1.0  # current weight of a row that was always classified correctly
         self.n_done = 0
 
-    def after(self, answers: tuple[np.ndarray, np.ndarray], weight: np.ndarray, is_mute: bool) -> NextWeights:
+    def next_weights(self, predictions: tuple[np.ndarray, np.ndarray], weight: np.ndarray, is_mute: bool) -> NextWeights:
         """Weights that follow from a trial; `is_mute`: it predicts the same class for every row."""
-        choice, confidence = answers
+        choice, confidence = predictions
         self.n_done += 1
         self._count(choice, confidence)
         if 2 * self.n_done > self.n_trials:
             self._drop()
         weight = np.where(self.is_dropped, _FLOAT32(0), weight)
         counts = weight > 0
-        wrong = counts & (choice != self.label)
-        right = counts & ~wrong
-        w_wrong, w_right = float(weight[wrong].sum(dtype=float)), float(weight[right].sum(dtype=float))
-        if self.stops_early and w_wrong < 0.1:
+        is_wrong = counts & (choice != self.label)
+        is_right = counts & ~is_wrong
+        wrong_weight, right_weight = float(weight[is_wrong].sum(dtype=float)), float(weight[is_right].sum(dtype=float))
+        if self.stops_early and wrong_weight < 0.1:
             return NextWeights(True)
-        if self.stops_early and (w_wrong / max(counts.sum(), 1) >= 0.49 or (is_mute and self.n_done > 1)):
+        if self.stops_early and (wrong_weight / max(counts.sum(), 1) >= 0.49 or (is_mute and self.n_done > 1)):
             return NextWeights(True, True)
-        return self._reweighed(weight, wrong, right, w_wrong, w_right)
+        return self._reweight(weight, is_wrong, is_right, wrong_weight, right_weight)
 
     def _count(self, choice: np.ndarray, confidence: np.ndarray) -> None:
         rows = np.flatnonzero(~self.is_dropped)
@@ -78,16 +78,19 @@ class BoostingState:
         votes_left = _FLOAT32(self.n_trials - self.n_done)
         self.is_dropped |= self.votes[rows, self.leader] > self.votes[rows, self.label] + votes_left
 
-    def _reweighed(
-        self, weight: np.ndarray, wrong: np.ndarray, right: np.ndarray, w_wrong: float, w_right: float
+    def _reweight(
+        self, weight: np.ndarray, is_wrong: np.ndarray, is_right: np.ndarray, wrong_weight: float, right_weight: float
     ) -> NextWeights:
         """Move half-way towards equal weight of correct and wrong rows, by the same amount for each wrong row."""
-        transfer, scale = (w_right - w_wrong) / 4, (wrong.sum() + right.sum()) / max(w_right + w_wrong, 1e-30)
+        transfer, scale = (
+            (right_weight - wrong_weight) / 4,
+            (is_wrong.sum() + is_right.sum()) / max(right_weight + wrong_weight, 1e-30),
+        )
         new_weight = weight.copy()
-        added = float(_FLOAT32(transfer / max(wrong.sum(), 1)))  # in float32: it decides ties in pruning
-        new_weight[wrong] = (scale * (weight[wrong].astype(float) + added)).astype(_FLOAT32)
-        factor = scale * (w_right - transfer) / max(w_right, 1e-30)
-        new_weight[right] = np.maximum((weight[right] * factor).astype(_FLOAT32), _MIN_WEIGHT)
+        increment = float(_FLOAT32(transfer / max(is_wrong.sum(), 1)))  # in float32: it decides ties in pruning
+        new_weight[is_wrong] = (scale * (weight[is_wrong].astype(float) + increment)).astype(_FLOAT32)
+        factor = scale * (right_weight - transfer) / max(right_weight, 1e-30)
+        new_weight[is_right] = np.maximum((weight[is_right] * factor).astype(_FLOAT32), _MIN_WEIGHT)
         self.lightest *= factor
         grows = new_weight > 0
         if len(weight) > _MIN_SUBSET_ROWS and self.lightest <= 0.2:
@@ -98,12 +101,14 @@ class BoostingState:
 def select_useful_columns(bench: C50Workspace, table: Table, costs: np.ndarray | None) -> tuple[str, ...]:
     """Winnow: take useless columns out of use, and return their names."""
     train, test = halves(table.label, table.n_classes)
-    before = np.array(bench.rows.used())
+    used_before = np.array(bench.rows.used())
     trial_settings(bench)
-    used = _useful_columns(bench, train, test, costs, before)
+    used = _useful_columns(bench, train, test, costs, used_before)
     restored(bench)
     bench.rows.use(used.tolist())
-    return tuple(name for name, was, remains in zip(table.schema.names, before, used, strict=True) if was and not remains)
+    return tuple(
+        name for name, was, remains in zip(table.schema.names, used_before, used, strict=True) if was and not remains
+    )
 
 
 def halves(label: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,8 +117,8 @@ def halves(label: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     for code in range(n_classes):
         rows = np.flatnonzero(label == code)
         rank[rows] = np.arange(len(rows))
-    front, back = np.flatnonzero(rank % 2 == 0), np.flatnonzero(rank % 2 == 1)[::-1]
-    order = np.concatenate([front, back]).astype(np.int32)
+    training_half, test_half = np.flatnonzero(rank % 2 == 0), np.flatnonzero(rank % 2 == 1)[::-1]
+    order = np.concatenate([training_half, test_half]).astype(np.int32)
     return order[: len(label) // 2], order[len(label) // 2 :]
 
 
@@ -139,9 +144,9 @@ def _grow(bench: C50Workspace, rows: np.ndarray, prunes: bool = True) -> _core.G
     """Grow a tree of these rows, in which any gain suffices."""
     rows = np.sort(rows)
     weight = bench.rows.weights()
-    grown = bench.rows.grow(rows, rows, 0.0, 0.0, 0.0, prunes, True)
+    growth = bench.rows.grow(rows, rows, 0.0, 0.0, 0.0, prunes, True)
     bench.rows.weigh(weight)
-    return grown
+    return growth
 
 
 def _columns(tree: _core.Growth, n_columns: int) -> np.ndarray:

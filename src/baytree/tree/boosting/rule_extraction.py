@@ -19,14 +19,14 @@ from baytree.tree.rules.rule_set import paths
 from baytree.tree.search.c50 import six_digits
 
 
-def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise: int, prior: np.ndarray) -> VotingRules:
+def voting_rules(core_rules: Sequence[tuple[int, float, float, int, Any]], default: int, prior: np.ndarray) -> VotingRules:
     """Voting rules of the core; `prior` is the proportion of each class in all rows."""
     rules = []
-    for label, cover, right, _, tests in found:
+    for label, cover, right, _, tests in core_rules:
         cover, right = six_digits(np.array([cover, right])).tolist()
         lift = (right + 1.0) / (cover + 2.0) / float(prior[label])
-        rules.append(VotingRule(_intersected([_condition(*each) for each in tests]), label, cover, right, lift))
-    return VotingRules(tuple(rules), otherwise, prior / prior.sum())
+        rules.append(VotingRule(_intersected([_condition(*test) for test in tests]), label, cover, right, lift))
+    return VotingRules(tuple(rules), default, prior / prior.sum())
 
 
 def rules_of_leaves(tree: Tree, schema: Schema) -> VotingRules:

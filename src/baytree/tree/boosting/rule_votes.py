@@ -19,7 +19,14 @@ from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.rendering.tree_text import rule_line
 from baytree.summary.tree import RuleSetSummary, TrialsSummary, VotingRuleSummary
-from baytree.tree.boosting.tree_votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for
+from baytree.tree.boosting.tree_votes import (
+    VoterLines,
+    confidence_votes,
+    most_voted,
+    named_trials,
+    normalize_votes,
+    vote_explanations,
+)
 from baytree.tree.model.conditions import Condition, ValueRange
 from baytree.tree.rules.rule_set import holding
 from baytree.uncertainty.intervals import no_interval
@@ -46,14 +53,14 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
     def __iter__(self) -> Iterator[VotingRule]:
         return iter(self.rules)
 
-    def __getitem__(self, place: int) -> VotingRule:
-        return self.rules[place]
+    def __getitem__(self, index: int) -> VotingRule:
+        return self.rules[index]
 
     def without(self, rule: int) -> VotingRules:
         """Rule set without the rule at this index."""
         if not -len(self.rules) <= rule < len(self.rules):
             raise ValueError(f"there is no rule {rule}; rules are numbered from 0 to {len(self.rules) - 1}")
-        remaining = (each for index, each in enumerate(self.rules) if index != rule % len(self.rules))
+        remaining = (remaining_rule for index, remaining_rule in enumerate(self.rules) if index != rule % len(self.rules))
         return VotingRules(tuple(remaining), self.default, self.proportions)
 
     def predict(self, table: Table) -> np.ndarray:
@@ -65,28 +72,28 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         firing, votes = self._fired(table)
         n_firing = np.maximum(firing.sum(axis=1), 1)[:, None]
         specific, mean = self._specific(firing, votes.shape[1]), votes / n_firing
-        winner = leading(votes, self.default)[:, None] == np.arange(votes.shape[1])
+        winner = most_voted(votes, self.default)[:, None] == np.arange(votes.shape[1])
         confidence = np.where(winner, np.maximum(specific, mean), np.where(votes > 0, np.minimum(specific, mean), 0.0))
-        return shares_of(np.where(firing.any(axis=1, keepdims=True), confidence, 0.0))
+        return normalize_votes(np.where(firing.any(axis=1, keepdims=True), confidence, 0.0))
 
     def predict_codes(self, table: Table) -> np.ndarray:
         """Class of most votes, int64 [n_rows]; the default class unless another has more."""
-        return leading(self._fired(table)[1], self.default)
+        return most_voted(self._fired(table)[1], self.default)
 
-    def sure_choices(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+    def predict_with_confidence(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Predicted class of each row, and the vote of its most specific rule, ½ if none holds for it."""
         firing, votes = self._fired(table)
-        choice = leading(votes, self.default)
+        choice = most_voted(votes, self.default)
         vote = self._specific(firing, votes.shape[1])[np.arange(len(choice)), choice]
         confidence = np.rint(1000 * vote).astype(np.float32) * np.float32(
             0.001
         )  # not the nearest to the vote: it decides ties
         return choice, np.where(confidence > 0, confidence, np.float32(_DEFAULT_CONFIDENCE))
 
-    def reported(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+    def predict_as_reported(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Predicted class of each row, and the confidence in it before normalisation."""
         firing, votes = self._fired(table)
-        choice, rows = leading(votes, self.default), np.arange(len(votes))
+        choice, rows = most_voted(votes, self.default), np.arange(len(votes))
         mean = votes[rows, choice] / np.maximum(firing.sum(axis=1), 1)
         confidence = np.maximum(self._specific(firing, votes.shape[1])[rows, choice], mean)
         return choice, np.where(confidence > 0, confidence, _DEFAULT_CONFIDENCE)
@@ -106,10 +113,10 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
             holds[k] = holding(rule.conditions, table)
         return holds.T
 
-    def ledger_lines(self, table: Table) -> Lines:
+    def ledger_lines(self, table: Table) -> VoterLines:
         """Lines of an explanation: each rule with its conditions, and its votes for each row."""
         firing, n = self.holding(table), len(table.schema.classes)
-        lines: Lines = []
+        lines: VoterLines = []
         for k, rule in enumerate(self.rules):
             text, vote = rule_line(rule.named(table.schema)), np.zeros(n)
             vote[rule.label] = rule.vote
@@ -158,7 +165,7 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
 
     def predict(self, table: Table) -> np.ndarray:
         """Class probabilities, float64 [n_rows, n_classes]: confidence of a single set, or vote proportions of several."""
-        return self.sets[0].predict(table) if len(self.sets) == 1 else shares_of(self._votes(table))
+        return self.sets[0].predict(table) if len(self.sets) == 1 else normalize_votes(self._votes(table))
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Raise an error: votes are not proportions of rows, so they have no interval."""
@@ -168,14 +175,14 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
         """Class of most votes, int64 [n_rows]; ties go to the default class of the first set."""
         if len(self.sets) == 1:
             return self.sets[0].predict_codes(table)
-        return leading(self._votes(table), self.sets[0].default)
+        return most_voted(self._votes(table), self.sets[0].default)
 
     def explain(self, table: Table) -> list[Explanation]:
         """Explanation of each row by the votes of rules or trials."""
         if len(self.sets) == 1:
-            return vote_ledgers(table, self.sets[0].ledger_lines(table), self.predict(table))
+            return vote_explanations(table, self.sets[0].ledger_lines(table), self.predict(table))
         each = [self._trial(rules, table) for rules in self.sets]
-        return vote_ledgers(table, named_trials(table, each), self.predict(table))
+        return vote_explanations(table, named_trials(table, each), self.predict(table))
 
     def formula(self, schema: Schema) -> Formula:
         """The rules as an expression of the raw columns."""
@@ -204,8 +211,8 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
         return np.sum([self._trial(rules, table)[0] for rules in self.sets], axis=0)
 
     def _trial(self, rules: VotingRules, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        choice, sure = rules.reported(table)
-        return votes_for(choice, sure, len(table.schema.classes)), choice
+        choice, confidence = rules.predict_as_reported(table)
+        return confidence_votes(choice, confidence, len(table.schema.classes)), choice
 
 
 class StoredCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -250,7 +257,7 @@ class VotingRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Conditions that must hold, one per column."""
-        return tuple(each.condition for each in self.asked)
+        return tuple(stored.condition for stored in self.asked)
 
     @property
     def confidence(self) -> float:

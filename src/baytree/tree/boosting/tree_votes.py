@@ -19,13 +19,15 @@ from baytree.display.terminal import quoted
 from baytree.summary.tree import TreeSummary, TrialsSummary
 from baytree.tree.model import routing
 from baytree.tree.model.tree import C50Tree, Tree
-from baytree.tree.search.c50 import told_counts
+from baytree.tree.search.c50 import prediction_counts
 from baytree.uncertainty.intervals import no_interval, proportion_intervals, proportion_moments
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-FINE = 2.0**40  # soft proportions are rounded to multiples of 1 / FINE, so that the order of summation breaks no ties
+PROPORTION_GRID = (
+    2.0**40
+)  # soft proportions are rounded to multiples of 1 / PROPORTION_GRID, so that the order of summation breaks no ties
 
 
 class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree_trials"):
@@ -41,31 +43,33 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         several.
         """
         if len(self.trees) == 1:
-            return self._shares(0, table)[1]
-        return shares_of(self._votes(table))
+            return self._proportions(0, table)[1]
+        return normalize_votes(self._votes(table))
 
     def predict_codes(self, table: Table) -> np.ndarray:
         """Class of most weight or least expected cost, int64 [n_rows]; ties go to the class of the root."""
         if len(self.trees) == 1:
-            return self._choices(self._shares(0, table)[0])
-        return leading(self._votes(table), self.first_class)
+            return self._choices(self._proportions(0, table)[0])
+        return most_voted(self._votes(table), self.first_class)
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Intervals of the class proportions in the leaf of a single tree, [n_rows, n_classes, 2]."""
         if len(self.trees) > 1:
             raise no_interval("boosted trees have no intervals, because votes are not proportions of rows; set trials=1")
-        mean, variance = proportion_moments(told_counts(self.trees[0])[0])
+        mean, variance = proportion_moments(prediction_counts(self.trees[0])[0])
         soft = self.soft[0] if self.soft else None
-        mixed = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
+        mixture = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
         n_classes = mean.shape[1]
-        return proportion_intervals(mixed[:, :n_classes], mixed[:, n_classes:], level)
+        return proportion_intervals(mixture[:, :n_classes], mixture[:, n_classes:], level)
 
     def explain(self, table: Table) -> list[Explanation]:
         """Explanation of each row: the change at each test, or the votes."""
         if len(self.trees) == 1:
             return routing.explained(self.trees[0], table, self.predict(table))
-        each = [self._trial(k, table) for k in range(len(self.trees))]
-        return vote_ledgers(table, named_trials(table, each), shares_of(np.sum([votes for votes, _ in each], axis=0)))
+        trials = [self._trial(k, table) for k in range(len(self.trees))]
+        return vote_explanations(
+            table, named_trials(table, trials), normalize_votes(np.sum([votes for votes, _ in trials], axis=0))
+        )
 
     def formula(self, schema: Schema) -> Formula:
         """The trees as an expression of the raw columns."""
@@ -77,7 +81,7 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         """`Tree.node_distribution` of a single tree with sharp thresholds; else None."""
         if len(self.trees) > 1 or self.soft:
             return None
-        counts, weight = told_counts(self.trees[0])
+        counts, weight = prediction_counts(self.trees[0])
         smooth = (counts + prior(self.trees[0])) / (weight + 1.0)[:, None]
         return self.trees[0].weight / self.trees[0].weight[0], smooth / smooth.sum(axis=1, keepdims=True)
 
@@ -113,9 +117,9 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
 
     def _trial(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Votes of tree k, float64 [n_rows, n_classes], and its predicted classes, int64 [n_rows]."""
-        plain, smooth = self._shares(k, table)
+        plain, smooth = self._proportions(k, table)
         choice = self._choices(plain, int(self.trees[k].prediction[0]))
-        return votes_for(choice, self._confidence(plain, smooth, choice), plain.shape[1]), choice
+        return confidence_votes(choice, self._confidence(plain, smooth, choice), plain.shape[1]), choice
 
     def _confidence(self, plain: np.ndarray, smooth: np.ndarray, choice: np.ndarray) -> np.ndarray:
         rows = np.arange(len(choice))
@@ -125,61 +129,61 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         total = expected.sum(axis=1)
         return 1.0 - np.divide(expected[rows, choice], total, out=np.zeros(len(total)), where=total > 0)
 
-    def _shares(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
+    def _proportions(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Class proportions of each row's leaf, plain and smoothed by one row, float64 [n_rows, n_classes] each."""
         tree = self.trees[k]
-        mixed = routing.mixtures(tree, table, told(tree), self.soft[k] if self.soft else None)
-        plain, weight = mixed[:, :-1], mixed[:, -1:]
+        mixture = routing.mixtures(tree, table, node_proportions(tree), self.soft[k] if self.soft else None)
+        plain, weight = mixture[:, :-1], mixture[:, -1:]
         smooth = (weight * plain + prior(tree)) / (weight + 1.0)
         return plain, smooth / smooth.sum(axis=1, keepdims=True)
 
     def _choices(self, plain: np.ndarray, first: int | None = None) -> np.ndarray:
-        plain = np.rint(plain * FINE) if self.soft else plain
+        plain = np.rint(plain * PROPORTION_GRID) if self.soft else plain
         if self.costs is None:
-            return leading(plain, self.first_class if first is None else first)
+            return most_voted(plain, self.first_class if first is None else first)
         return np.argmin(np.where(plain > 0, plain @ self.costs.T, np.inf), axis=1)
 
 
-def told(tree: Tree) -> np.ndarray:
+def node_proportions(tree: Tree) -> np.ndarray:
     """Class proportions by which each node predicts, and their weight, float64 [n_nodes, n_classes + 1]."""
-    counts, weight = told_counts(tree)
+    counts, weight = prediction_counts(tree)
     return np.column_stack([counts / weight[:, None], weight])
 
 
 def prior(tree: Tree) -> np.ndarray:
     """Class proportions of all rows, float64 [n_classes]."""
-    counts, weight = told_counts(tree)
+    counts, weight = prediction_counts(tree)
     return counts[0] / weight[0]
 
 
-def votes_for(choice: np.ndarray, confidence: np.ndarray, n_classes: int) -> np.ndarray:
+def confidence_votes(choice: np.ndarray, confidence: np.ndarray, n_classes: int) -> np.ndarray:
     """Each row's confidence in its predicted class, 0 for others, float64 [n_rows, n_classes]."""
     votes = np.zeros((len(choice), n_classes))
     votes[np.arange(len(choice)), choice] = confidence
     return votes
 
 
-def leading(votes: np.ndarray, first: int) -> np.ndarray:
+def most_voted(votes: np.ndarray, first: int) -> np.ndarray:
     """Class of most votes, int64 [n_rows]; `first` unless another has more."""
     return np.where(votes.max(axis=1) > votes[:, first], np.argmax(votes, axis=1), first)
 
 
-def shares_of(votes: np.ndarray) -> np.ndarray:
+def normalize_votes(votes: np.ndarray) -> np.ndarray:
     """Votes divided by their sum, float64 [n_rows, n_classes]."""
     total = votes.sum(axis=1, keepdims=True)
     return np.divide(votes, total, out=np.full(votes.shape, 1.0 / votes.shape[1]), where=total > 0)
 
 
-Lines = list[tuple[str, list[str], np.ndarray]]  # of each voter: its name, its statement on each row, its votes
+VoterLines = list[tuple[str, list[str], np.ndarray]]  # of each voter: its name, its statement on each row, its votes
 
 
-def named_trials(table: Table, trials: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lines:
+def named_trials(table: Table, trials: Sequence[tuple[np.ndarray, np.ndarray]]) -> VoterLines:
     """Trials by number, with the class that each votes for."""
     classes = [quoted(label) for label in table.schema.classes]
     return [(f"trial {k}", [classes[code] for code in choice], votes) for k, (votes, choice) in enumerate(trials, 1)]
 
 
-def vote_ledgers(table: Table, lines: Lines, probability: np.ndarray) -> list[Explanation]:
+def vote_explanations(table: Table, lines: VoterLines, probability: np.ndarray) -> list[Explanation]:
     """One explanation per row: who voted, for what, and how much; voters without a vote are left out."""
     classes, start = tuple(table.schema.classes), np.zeros(probability.shape[1])
     return [
@@ -188,29 +192,29 @@ def vote_ledgers(table: Table, lines: Lines, probability: np.ndarray) -> list[Ex
     ]
 
 
-def _votes_of_row(lines: Lines, row: int) -> list[Evidence]:
-    return [Evidence(name, says[row], votes[row]) for name, says, votes in lines if votes[row].any()]
+def _votes_of_row(lines: VoterLines, row: int) -> list[Evidence]:
+    return [Evidence(name, statements[row], votes[row]) for name, statements, votes in lines if votes[row].any()]
 
 
-def soft_cuts(low: np.ndarray, cut: np.ndarray, high: np.ndarray, is_inner: np.ndarray) -> np.ndarray:
+def soft_thresholds(low: np.ndarray, threshold: np.ndarray, high: np.ndarray, is_inner: np.ndarray) -> np.ndarray:
     """Low bound, middle, high bound and rounding grid of soft thresholds, float64 [n_nodes, 4]; zeros at other nodes."""
-    soft = np.zeros((len(cut), 4))
-    for node in np.flatnonzero(is_inner & np.isfinite(cut)):
-        soft[node] = _soft_cut(float(low[node]), float(cut[node]), float(high[node]))
+    soft = np.zeros((len(threshold), 4))
+    for node in np.flatnonzero(is_inner & np.isfinite(threshold)):
+        soft[node] = _soft_threshold(float(low[node]), float(threshold[node]), float(high[node]))
     return soft
 
 
-def _soft_cut(low: float, cut: float, high: float) -> tuple[float, float, float, float]:
+def _soft_threshold(low: float, threshold: float, high: float) -> tuple[float, float, float, float]:
     """Bounds to seven digits, the middle to eight, and the spacing of float32 numbers at the low bound.
 
     A number that equals the low bound must still do so after rounding, because the middle may coincide with it.
     """
-    bounds = [_single(low, 7), _single(cut, 8), _single(high, 7)]
+    bounds = [_round_to_float32(low, 7), _round_to_float32(threshold, 8), _round_to_float32(high, 7)]
     if not np.isfinite(bounds).all() or not bounds[0] <= bounds[1] <= bounds[2]:
-        return low, cut, high, 0.0  # float32 cannot represent them
+        return low, threshold, high, 0.0  # float32 cannot represent them
     return bounds[0], bounds[1], bounds[2], float(np.spacing(np.float32(abs(bounds[0]))))
 
 
-def _single(value: float, digits: int) -> float:
+def _round_to_float32(value: float, digits: int) -> float:
     with np.errstate(over="ignore"):
         return float(np.float32(f"{value:.{digits}g}"))

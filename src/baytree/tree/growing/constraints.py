@@ -23,7 +23,7 @@ from baytree.engine.partitions import Partitions, WeightRange
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Branching, Criterion, Policy, ReferenceProgram, SplitSelection
-from baytree.tree.search.counted.significance_tests import smallest_adjusted
+from baytree.tree.search.counted.significance_tests import min_adjusted_p
 
 
 def enforce_monotone(tree: Tree, direction: np.ndarray, costs: ClassCosts) -> Tree:
@@ -70,7 +70,7 @@ def _bounded(tree: Tree, direction: np.ndarray, tails: np.ndarray) -> np.ndarray
     return bounded
 
 
-_IDENTIFIER_RATIO = 0.3  # of the rows: a column with so many levels looks like a row identifier
+_MIN_IDENTIFIER_LEVELS = 0.3  # levels per row from which a column may be a row identifier and is checked; only for a warning
 
 _NO_TEST = (
     "column {name!r} is not used: too few of its {n} levels have min_objects={least:g} rows for a C4.5 split; "
@@ -93,12 +93,12 @@ def warn_unused_columns(rows: Partitions, policy: Policy) -> None:
 
 def _warn_untestable(rows: Partitions, policy: Policy) -> None:
     """C4.5: a test needs two branches of at least `min_objects`, which the levels of an identifier do not reach."""
-    least, n_required = policy.stopping.min_leaf, 1 if policy.branching is Branching.ONE_LEVEL else 2
+    min_leaf, n_required = policy.stopping.min_leaf, 1 if policy.branching is Branching.ONE_LEVEL else 2
     for j, column in enumerate(rows.schema):
         if _has_many_levels(column, rows.n_rows):
             weight = rows.map_reduce(partial(_level_weights, j, len(column.levels)), rows_per_part=None)
-            if np.count_nonzero(weight >= least) < n_required:
-                _warnings.warn(_NO_TEST.format(name=column.name, n=len(column.levels), least=least))
+            if np.count_nonzero(weight >= min_leaf) < n_required:
+                _warnings.warn(_NO_TEST.format(name=column.name, n=len(column.levels), least=min_leaf))
 
 
 def _level_weights(j: int, n_levels: int, table: Table) -> np.ndarray:
@@ -107,7 +107,7 @@ def _level_weights(j: int, n_levels: int, table: Table) -> np.ndarray:
 
 
 def _has_many_levels(column: Column, n_rows: int) -> bool:
-    return column.kind is not Kind.NUMERIC and len(column.levels) >= max(3, _IDENTIFIER_RATIO * n_rows)
+    return column.kind is not Kind.NUMERIC and len(column.levels) >= max(3, _MIN_IDENTIFIER_LEVELS * n_rows)
 
 
 def _warn_unsplittable(rows: Partitions, policy: Policy) -> None:
@@ -118,5 +118,5 @@ def _warn_unsplittable(rows: Partitions, policy: Policy) -> None:
     n_classes = len(rows.schema.classes)
     for column in rows.schema:
         n = len(column.levels) if column.kind is Kind.NOMINAL else 0
-        if min(n, n_classes) > 1 and smallest_adjusted(n, n_classes, weight) > alpha:
+        if min(n, n_classes) > 1 and min_adjusted_p(n, n_classes, weight) > alpha:
             _warnings.warn(_NO_SPLIT.format(name=column.name, n=n))

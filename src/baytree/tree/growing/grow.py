@@ -32,7 +32,7 @@ from baytree.tree.search.counted.column_tests import describe_column_test
 from baytree.tree.search.counted.multiway import grow_multiway_classes, grow_multiway_numbers
 from baytree.tree.search.fractional import prune_nodes
 from baytree.tree.search.fractional_tree import tree_of
-from baytree.tree.search.oblique.growth import grow_with_sums
+from baytree.tree.search.oblique.growth import grow_oblique
 from baytree.tree.search.sorted import grow_sorted
 
 
@@ -112,7 +112,7 @@ def _sorted(table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int 
         costs = weighing.of(table)
     else:
         costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
-        grown = grow_sorted if policy.split_columns == 1 else grow_with_sums
+        grown = grow_sorted if policy.split_columns == 1 else grow_oblique
         tree = with_complexity(grown(table, policy, costs, n_jobs))
         tree = _limit_leaves(tree, policy.stopping.max_leaves)
     return tree, _stumps(tree, table, policy, costs) if traces else []
@@ -169,4 +169,6 @@ def _counted(rows: Partitions, policy: Policy, traces: bool) -> Found:
     merged = grow_merged(rows, policy)
     if not traces:
         return merged.tree, splits(merged.tree, rows.schema)
-    return merged.tree, [describe_column_test(trial, merged.coding) for level in merged.tried for trial in level.trials()]
+    return merged.tree, [
+        describe_column_test(trial, merged.coding) for level in merged.column_tests for trial in level.trials()
+    ]

@@ -16,7 +16,7 @@ from baytree.tree.model.traversal import importances
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.policy import Policy, SplitSelection
 
-_MAX_LEVELS = 8
+_MAX_LEVELS = 8  # levels of a branch that are named; the others are counted
 
 
 class TreeDetails(TextResult, msgspec.Struct, frozen=True):

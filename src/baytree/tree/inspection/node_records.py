@@ -170,14 +170,14 @@ def _tested_split(tree: Tree, tested: Significance, schema: Schema, k: int) -> d
     }
 
 
-MOST_CARDS = 2000
+MAX_DRAWN_NODES = 2000  # nodes of a drawing; more can neither be read nor laid out quickly by a browser
 
 
 def draw(tree: Tree, schema: Schema, max_depth: int | None = None) -> TreeDrawing:
     """Drawing of a tree down to a depth."""
-    nodes = list(islice(iter_nodes(tree, schema, max_depth), MOST_CARDS + 1))
-    if len(nodes) > MOST_CARDS:
-        raise ValueError(f"the tree has more than {MOST_CARDS} nodes to draw; give max_depth, for example max_depth=6")
+    nodes = list(islice(iter_nodes(tree, schema, max_depth), MAX_DRAWN_NODES + 1))
+    if len(nodes) > MAX_DRAWN_NODES:
+        raise ValueError(f"the tree has more than {MAX_DRAWN_NODES} nodes to draw; give max_depth, for example max_depth=6")
     values = tree.value if tree.n_classes else _scaled_to_range(tree.value)
     proportions = [tuple(values[node.id].tolist()) for node in nodes]
     return drawing_of(nodes, schema.target.name, class_names(tree, schema), proportions)

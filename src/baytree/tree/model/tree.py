@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from baytree.formula import Formula
     from baytree.summary.tree import TreeSummary
 
-LEAST_LOG = -1e300  # stands for log 0, of groups without any variance
+MIN_LOG_P = -1e300  # finite stand-in for log 0, the p-value of groups that differ without any variance within them
 
 
 class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="surrogates"):
@@ -91,7 +91,7 @@ class Significance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
     @property
     def log_adjusted(self) -> np.ndarray:
         """Log of p times the multiplier, float64 [n_splits]; not truncated at 1, but p = 1 stays 1."""
-        return np.where(self.log_p < 0, np.maximum(self.log_p + self.log_multiplier, LEAST_LOG), 0.0)
+        return np.where(self.log_p < 0, np.maximum(self.log_p + self.log_multiplier, MIN_LOG_P), 0.0)
 
 
 class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="averaging"):

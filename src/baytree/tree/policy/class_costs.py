@@ -76,7 +76,7 @@ def equal_costs(n_classes: int) -> ClassCosts:
     return ClassCosts(scale=np.ones(n_classes), risk_scale=np.ones(n_classes), loss=None)
 
 
-_BLOCK = 64  # classes whose losses are added per block
+_BLOCK_CLASSES = 64  # classes whose losses are added per block
 
 
 def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarray | None) -> ClassCosts:
@@ -108,8 +108,8 @@ def _unit_cost_products(priors: np.ndarray) -> tuple[float, np.ndarray]:
 def _loss_products(priors: np.ndarray, loss: np.ndarray) -> tuple[float, np.ndarray]:
     """Total and per-class [n_classes] sum of prior times loss, for losses [n_classes (true), n_classes (predicted)]."""
     total, altered = 0.0, np.zeros(len(priors))
-    for begin in range(0, len(priors), _BLOCK):
-        block = slice(begin, begin + _BLOCK)
+    for begin in range(0, len(priors), _BLOCK_CLASSES):
+        block = slice(begin, begin + _BLOCK_CLASSES)
         products = loss[block] * priors[block, None]
         total = float(np.cumsum(np.concatenate([[total], products.ravel()]))[-1])  # sequential, unlike numpy's pairwise sum
         altered[block] = np.cumsum(products, axis=1)[:, -1]

@@ -38,7 +38,7 @@ def gain_of(counts: np.ndarray, criterion: Criterion) -> float:
     return gain / split_info if split_info > 0 else 0.0
 
 
-_BLOCK = 1 << 17  # cells added per block
+_BLOCK_CELLS = 1 << 17  # cells added per block
 
 _MAX_EXACT = 2.0**53  # doubles represent every integer up to here
 
@@ -75,7 +75,7 @@ class ClassCells(msgspec.Struct, frozen=True):
         if np.array_equal(values, np.floor(values)) and values.sum() < _MAX_EXACT:  # exact in any order
             return total
         many = np.flatnonzero(np.bincount(self.node, minlength=self.shape[0]) > 2)  # so do two numbers
-        step = max(_BLOCK // self.shape[1], 1)
+        step = max(_BLOCK_CELLS // self.shape[1], 1)
         for begin in range(0, len(many), step):
             rows = many[begin : begin + step]
             total[rows] = self._block(rows, values).sum(axis=1)

@@ -13,7 +13,7 @@ from baytree.data.encoding.table import Table
 from baytree.engine.partitions import Partitions
 from baytree.tree.model.tree import Tree
 
-_SAFE = 1e100  # squares of numbers below it, and sums of 10^100 of them, are finite doubles
+_MAX_UNSCALED = 1e100  # larger targets are scaled; below it, squares and sums of 10^100 of them are finite doubles
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ def in_range(rows: Partitions) -> tuple[Partitions, float]:
     """Rows with labels divided by a power of two, which is exact, and that power; 1 for ordinary numbers."""
     extent = rows.map_reduce(Extent.of, rows_per_part=None)
     largest = max(abs(extent.low), abs(extent.high))
-    if largest == 0 or 1 / _SAFE < largest < _SAFE:
+    if largest == 0 or 1 / _MAX_UNSCALED < largest < _MAX_UNSCALED:
         return rows, 1.0
     unit = 2.0 ** min(max(int(np.frexp(largest)[1]), -1000), 1000)
     return rows.map_partitions(lambda table: msgspec.structs.replace(table, label=table.label / unit)), unit

@@ -20,16 +20,15 @@ from baytree.tree.model.tree import Averaging, Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.pruning.cost_complexity import prune_to
 
-IS_SPLIT = 0.5  # prior probability of a split
+SPLIT_PROBABILITY = 0.5  # prior probability that a node is split, as in context-tree weighting (docs/decisions/0190)
 
-OF_EACH_CLASS = 0.5  # pseudo-rows per class in a leaf (Krichevsky and Trofimov 1981)
+CLASS_PSEUDO_ROWS = 0.5  # pseudo-rows per class in a leaf (Krichevsky and Trofimov 1981)
 
-OF_THE_MEAN = 0.1  # pseudo-rows at the mean of the table in a regression leaf
+MEAN_PSEUDO_ROWS = 0.1  # pseudo-rows at the mean of the table in a regression leaf: few, so that a row outweighs them
 
-# shape of the prior of a leaf's variance; NOISE_SHARE is the prior variance relative to that of the table
-OF_THE_NOISE = 1.0
+VARIANCE_SHAPE = 1.0  # shape of the inverse-gamma prior of a leaf's variance: it counts as much as two rows
 
-NOISE_SHARE = 0.1
+RELATIVE_VARIANCE = 0.1  # prior variance of a leaf, relative to the variance of the table
 
 
 class VaryingColumns(msgspec.Struct, frozen=True):
@@ -110,7 +109,7 @@ def most_probable(tree: Tree, n_columns: int, costs: ClassCosts) -> Tree:
 
 def _log_prior(n_columns: int) -> tuple[float, float]:
     """Log prior probabilities that a node is a leaf, and that it is split by a given column."""
-    split = IS_SPLIT / max(n_columns, 1)
+    split = SPLIT_PROBABILITY / max(n_columns, 1)
     return float(np.log1p(-split)), float(np.log(split))
 
 
@@ -139,9 +138,9 @@ def _class_posteriors(counts: np.ndarray) -> NodePosteriors:
     """Posteriors under a symmetric Dirichlet prior, from class weights [n_nodes, n_classes]."""
     from scipy.special import gammaln  # imported on demand: only training needs scipy
 
-    prior, total = OF_EACH_CLASS * counts.shape[1], counts.sum(axis=1)
-    of_classes = (gammaln(counts + OF_EACH_CLASS) - gammaln(OF_EACH_CLASS)).sum(axis=1)
-    answer = (counts + OF_EACH_CLASS) / (total + prior)[:, None]
+    prior, total = CLASS_PSEUDO_ROWS * counts.shape[1], counts.sum(axis=1)
+    of_classes = (gammaln(counts + CLASS_PSEUDO_ROWS) - gammaln(CLASS_PSEUDO_ROWS)).sum(axis=1)
+    answer = (counts + CLASS_PSEUDO_ROWS) / (total + prior)[:, None]
     return NodePosteriors(gammaln(prior) - gammaln(prior + total) + of_classes, answer)
 
 
@@ -152,10 +151,10 @@ def _normal_posteriors(tree: Tree) -> NodePosteriors:
     weight, mean = tree.weight, tree.value[:, 0]
     squares = tree.impurity * weight  # sum of squares about the mean
     variance = float(tree.impurity[0]) or 1.0
-    centre, shape = float(mean[0]), OF_THE_NOISE + weight / 2
-    posterior_rows, scale = OF_THE_MEAN + weight, OF_THE_NOISE * NOISE_SHARE
-    mean_shift = OF_THE_MEAN * weight * (mean - centre) ** 2 / posterior_rows
+    centre, shape = float(mean[0]), VARIANCE_SHAPE + weight / 2
+    posterior_rows, scale = MEAN_PSEUDO_ROWS + weight, VARIANCE_SHAPE * RELATIVE_VARIANCE
+    mean_shift = MEAN_PSEUDO_ROWS * weight * (mean - centre) ** 2 / posterior_rows
     posterior_scale = scale + (squares + mean_shift) / (2 * variance)
-    evidence = gammaln(shape) - gammaln(OF_THE_NOISE) + OF_THE_NOISE * np.log(scale) - shape * np.log(posterior_scale)
-    evidence += 0.5 * (np.log(OF_THE_MEAN) - np.log(posterior_rows)) - weight / 2 * np.log(2 * np.pi * variance)
+    evidence = gammaln(shape) - gammaln(VARIANCE_SHAPE) + VARIANCE_SHAPE * np.log(scale) - shape * np.log(posterior_scale)
+    evidence += 0.5 * (np.log(MEAN_PSEUDO_ROWS) - np.log(posterior_rows)) - weight / 2 * np.log(2 * np.pi * variance)
     return NodePosteriors(evidence, (centre + (mean - centre) * (weight / posterior_rows))[:, None])

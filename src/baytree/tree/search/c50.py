@@ -133,7 +133,7 @@ def smoothed(raw: Nodes, cells: ClassCells) -> np.ndarray:
     return value
 
 
-def told_counts(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+def prediction_counts(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Class weights and total weight by which each node predicts, to six digits; an empty node has those of its parent."""
     counts = np.where((tree.weight < _MIN_BRANCH_WEIGHT)[:, None], tree.counts[parents(tree)], tree.counts)
     counts = six_digits(counts)

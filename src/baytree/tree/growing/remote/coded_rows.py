@@ -15,7 +15,7 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
-from baytree.tree.growing.remote.value_codes import ColumnCodes, counts_added
+from baytree.tree.growing.remote.value_codes import ColumnCodes, add_counts
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.tree import Tree
 
@@ -32,11 +32,11 @@ class NarrowCodedRows(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, codes: ColumnCodes, table: Table) -> Self:
         """Code the rows of a table."""
-        narrow = np.empty((len(codes.sizes), len(table)), np.min_scalar_type(max(codes.sizes, default=1) - 1))
-        for j, cells in enumerate(narrow):
-            codes.put(table, j, cells)
+        codes_by_column = np.empty((len(codes.sizes), len(table)), np.min_scalar_type(max(codes.sizes, default=1) - 1))
+        for j, cells in enumerate(codes_by_column):
+            codes.write(table, j, cells)
         weight = None if table.is_unweighted else table.weight
-        return cls(narrow, np.ascontiguousarray(table.label, np.int32), weight, table.n_classes, table.first)
+        return cls(codes_by_column, np.ascontiguousarray(table.label, np.int32), weight, table.n_classes, table.first)
 
     def __len__(self) -> int:
         return len(self.label)
@@ -68,13 +68,15 @@ class CodeTests(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, column: Sequence[int], children: Sequence[np.ndarray]) -> Self:
         """Tests from the column of each node and the child of each of its codes."""
-        sizes = np.array([len(each) for each in children], np.int64)
+        sizes = np.array([len(child_of_code) for child_of_code in children], np.int64)
         child = np.concatenate(children).astype(np.int32, copy=False)
         return cls(np.array(column, np.int32), np.cumsum(sizes) - sizes, child)
 
-    def places(self, place_of: np.ndarray, rows: NarrowCodedRows) -> np.ndarray:
-        """Entry of `place_of` for the node where each row stops, int32 [n_rows]."""
-        return _core.coded_places(rows.codes, self.column, self.start, self.child, place_of.astype(np.int32, copy=False))
+    def node_indices(self, index_of_node: np.ndarray, rows: NarrowCodedRows) -> np.ndarray:
+        """Entry of `index_of_node` for the node where each row stops, int32 [n_rows]."""
+        return _core.coded_places(
+            rows.codes, self.column, self.start, self.child, index_of_node.astype(np.int32, copy=False)
+        )
 
 
 ROOT = CodeTests.of([-1], [np.zeros(0, np.int32)])
@@ -88,22 +90,27 @@ class NodeCounts(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...], rows: NarrowCodedRows) -> Self:
         """Count the rows that stop in these nodes of a tree."""
-        place_of = np.full(len(tests.column), -1, np.int32)
-        place_of[nodes] = np.arange(len(nodes))
-        index, n_codes = tests.places(place_of, rows), np.array(sizes, np.int64)
+        index_of_node = np.full(len(tests.column), -1, np.int32)
+        index_of_node[nodes] = np.arange(len(nodes))
+        index, n_codes = tests.node_indices(index_of_node, rows), np.array(sizes, np.int64)
         flat = _core.coded_counts(rows.codes, index, rows.label, rows.weight, n_codes, len(nodes), rows.n_classes)
         by_column = np.split(np.asarray(flat), np.cumsum(n_codes * (len(nodes) * rows.n_classes))[:-1])
-        return cls(tuple(own.reshape(len(nodes), size, rows.n_classes) for own, size in zip(by_column, sizes, strict=True)))
+        return cls(
+            tuple(
+                column_counts.reshape(len(nodes), size, rows.n_classes)
+                for column_counts, size in zip(by_column, sizes, strict=True)
+            )
+        )
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(counts_added(a, b) for a, b in zip(self.counts, other.counts, strict=True)))
+        return type(self)(tuple(add_counts(a, b) for a, b in zip(self.counts, other.counts, strict=True)))
 
     def __sub__(self, other: Self) -> Self:
         return type(self)(tuple(a - b for a, b in zip(self.counts, other.counts, strict=True)))
 
-    def node(self, place: int) -> Self:
+    def node(self, index: int) -> Self:
         """Counts of one node."""
-        return type(self)(tuple(counts[place : place + 1] for counts in self.counts))
+        return type(self)(tuple(counts[index : index + 1] for counts in self.counts))
 
     @property
     def single(self) -> tuple[np.ndarray, ...]:
@@ -120,13 +127,13 @@ class LeafRowCounts(msgspec.Struct, frozen=True):
     def of(cls, tests: CodeTests, rows: NarrowCodedRows) -> Self:
         """Count the rows that stop in each node."""
         n_nodes = len(tests.column)
-        return cls(np.bincount(tests.places(np.arange(n_nodes), rows), minlength=n_nodes))
+        return cls(np.bincount(tests.node_indices(np.arange(n_nodes), rows), minlength=n_nodes))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.rows + other.rows)
 
 
-def places(tree: Tree | None, nodes: np.ndarray, table: Table) -> np.ndarray:
+def node_indices(tree: Tree | None, nodes: np.ndarray, table: Table) -> np.ndarray:
     """Index into `nodes` of the node where each row stops, int64 [n_rows]; −1 if it is none of them."""
     if tree is None:
         return np.zeros(len(table), np.int64)
@@ -142,10 +149,10 @@ def representative_rows(counts: tuple[np.ndarray, ...], codes: ColumnCodes, sche
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
     stretches = [_stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
-    weight = np.concatenate([part for part, _ in stretches])
-    label = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(part) for part, _ in stretches])
+    weight = np.concatenate([class_weights for class_weights, _ in stretches])
+    label = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(class_weights) for class_weights, _ in stretches])
     code = [np.concatenate([codes_of_class[k] for _, codes_of_class in stretches]) for k in range(len(columns))]
-    values = tuple(codes.values(schema.columns[j], j, part) for j, part in zip(columns, code, strict=True))
+    values = tuple(codes.values(schema.columns[j], j, class_weights) for j, class_weights in zip(columns, code, strict=True))
     only = msgspec.structs.replace(schema, columns=tuple(schema.columns[j] for j in columns))
     return Table(only, values, weight, label)
 

@@ -19,10 +19,10 @@ from baytree.engine.remote import PEAK_MEMORY_FACTOR, RemotePartitions, check_me
 from baytree.folds.content_folds import assign_folds, row_keys
 from baytree.statistics.containers import RowArrays
 from baytree.tree.growing.cart import best_step, between_steps, drop_empty_rows, has_value, losses, with_errors
-from baytree.tree.growing.remote.class_growth import TreeJob, grow_in_rounds, grow_together
+from baytree.tree.growing.remote.class_growth import TreeJob, grow_class_tree, grow_together
 from baytree.tree.growing.remote.coded_rows import NarrowCodedRows
-from baytree.tree.growing.remote.growth import SMALL
-from baytree.tree.growing.remote.regression_growth import grow_numbers_in_rounds
+from baytree.tree.growing.remote.growth import MAX_GATHERED_NODE_ROWS
+from baytree.tree.growing.remote.regression_growth import grow_regression_tree
 from baytree.tree.growing.remote.value_codes import ColumnCodes, codes_of
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassCosts, ClassWeighting, equal_costs
@@ -36,7 +36,7 @@ def can_grow_remotely(rows: Partitions, policy: Policy) -> bool:
     This holds for binary trees without surrogates. All others gather their rows, which is refused if they do not fit in
     memory.
     """
-    if not isinstance(rows, RemotePartitions) or rows.n_rows <= SMALL:
+    if not isinstance(rows, RemotePartitions) or rows.n_rows <= MAX_GATHERED_NODE_ROWS:
         return False
     if not rows.schema.classes:
         return _is_remote_regression(rows, policy)
@@ -64,31 +64,31 @@ def _is_remote_regression(rows: RemotePartitions, policy: Policy) -> bool:
 
 def _is_remote_pruning(policy: Policy) -> bool:
     """Whether nothing is pruned, or only at a penalty chosen by content-based folds."""
-    step = policy.cross_validated
-    if step is None:
+    validation = policy.cross_validated
+    if validation is None:
         return not policy.pruning
-    return len(policy.pruning) == 1 and isinstance(step.cv, int) and not step.by_impurity
+    return len(policy.pruning) == 1 and isinstance(validation.cv, int) and not validation.by_impurity
 
 
 def grow_remotely(rows: Partitions, policy: Policy, weighing: ClassWeighting) -> Tree:
     """Grow the tree of a policy on remote rows."""
-    step = policy.cross_validated
-    if step is not None:
+    validation = policy.cross_validated
+    if validation is not None:
         assert isinstance(rows, RemotePartitions)
-        return grow_validated(rows, policy, step, weighing)
+        return grow_cross_validated(rows, policy, validation, weighing)
     if policy.arithmetic is ReferenceProgram.RPART:
         cp = policy.stopping.cp
         fitted = rows.map_partitions(partial(drop_empty_rows, policy=policy))
         tree = (
-            grow_in_rounds(fitted, policy, weighing.of, cp)
+            grow_class_tree(fitted, policy, weighing.of, cp)
             if rows.schema.classes
-            else grow_numbers_in_rounds(fitted, policy, cp)
+            else grow_regression_tree(fitted, policy, cp)
         )
         return with_complexity(tree, cp, is_bounded=True)
     if rows.schema.classes:
-        tree = with_complexity(grow_in_rounds(rows, policy, partial(_costs, weighing)))
+        tree = with_complexity(grow_class_tree(rows, policy, partial(_costs, weighing)))
     else:
-        tree = with_complexity(grow_numbers_in_rounds(rows, policy))
+        tree = with_complexity(grow_regression_tree(rows, policy))
     max_leaves = policy.stopping.max_leaves
     return tree if max_leaves is None else prune_to_n_leaves(tree, max_leaves)
 
@@ -99,10 +99,12 @@ def _costs(weighing: ClassWeighting, table: Table) -> ClassCosts:
 
 R = TypeVar("R", Table, NarrowCodedRows)
 
-BYTES_OF_A_KEY = 16  # of a row: its hash, its class and its fold
+KEY_BYTES = 16  # bytes per row of its hash, its class and its fold
 
 
-def grow_validated(rows: RemotePartitions, policy: Policy, step: CrossValidated, weighing: ClassWeighting) -> Tree:
+def grow_cross_validated(
+    rows: RemotePartitions, policy: Policy, validation: CrossValidated, weighing: ClassWeighting
+) -> Tree:
     """Tree at the penalty that cross-validation chooses."""
     cp = policy.stopping.cp
     fitted = rows.map_partitions(partial(drop_empty_rows, policy=policy))
@@ -111,26 +113,31 @@ def grow_validated(rows: RemotePartitions, policy: Policy, step: CrossValidated,
     tree = with_complexity(grow_together(fitted, [job], codes)[0], cp, is_bounded=True)
     if tree.column[0] < 0:
         return tree
-    steps = _cross_validate(rows, tree, policy, step, codes, weighing)
-    return cost_complexity(tree, float(steps.cp[best_step(steps, step.rule)]))
+    steps = _cross_validate(rows, tree, policy, validation, codes, weighing)
+    return cost_complexity(tree, float(steps.cp[best_step(steps, validation.rule)]))
 
 
 def _cross_validate(
-    rows: RemotePartitions, tree: Tree, policy: Policy, step: CrossValidated, codes: ColumnCodes, weighing: ClassWeighting
+    rows: RemotePartitions,
+    tree: Tree,
+    policy: Policy,
+    validation: CrossValidated,
+    codes: ColumnCodes,
+    weighing: ClassWeighting,
 ) -> PruningPath:
     """Pruning path of a tree with the cross-validated errors of its penalties: one tree per fold."""
     steps, cp = path(tree, policy.stopping.cp), policy.stopping.cp
-    fold = _folds(rows, policy, step)
+    fold = _folds(rows, policy, validation)
     size = np.bincount(fold[fold >= 0])
     total_weight, root = float(size.sum()), float(tree.risk[0])
     costs = weighing.of_counts(tree.counts[0], rows.schema.classes)
     units = root * (total_weight - size) / total_weight  # risk that corresponds to a penalty of 1 in each fold
     jobs = [
-        TreeJob(policy, lambda _: costs, partial(_constant_risk, cp * unit), partial(_training_rows, fold, out))
-        for out, unit in enumerate(units.tolist())
+        TreeJob(policy, lambda _: costs, partial(_constant_risk, cp * unit), partial(_training_rows, fold, held_out_fold))
+        for held_out_fold, unit in enumerate(units.tolist())
     ]
-    grown = grow_together(rows, jobs, codes)
-    parts = [with_complexity(part, alpha=cp * unit, is_bounded=True) for part, unit in zip(grown, units, strict=True)]
+    fold_trees = grow_together(rows, jobs, codes)
+    parts = [with_complexity(part, alpha=cp * unit, is_bounded=True) for part, unit in zip(fold_trees, units, strict=True)]
     penalties = [between_steps(steps) * unit for unit in units]
     loss = rows.map_reduce(partial(HeldOutLoss.of, parts, fold, costs, penalties), rows_per_part=None)
     return with_errors(steps, loss.total, loss.squares, root, total_weight)
@@ -146,23 +153,23 @@ class HeldOutLoss(msgspec.Struct, frozen=True):
     def of(cls, trees: list[Tree], fold: np.ndarray, costs: ClassCosts, penalties: list[np.ndarray], table: Table) -> Self:
         """Loss on the rows of a partition, each predicted by the tree whose training fold excludes it."""
         total = np.zeros((2, len(penalties[0])))
-        own = fold[table.first : table.first + len(table)]
+        fold_here = fold[table.first : table.first + len(table)]
         for out, tree in enumerate(trees):
-            if (own == out).any():
-                total += np.array(losses(tree, table.take(own == out), costs, penalties[out]))
+            if (fold_here == out).any():
+                total += np.array(losses(tree, table.take(fold_here == out), costs, penalties[out]))
         return cls(*total)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.total + other.total, self.squares + other.squares)
 
 
-def _folds(rows: RemotePartitions, policy: Policy, step: CrossValidated) -> np.ndarray:
+def _folds(rows: RemotePartitions, policy: Policy, validation: CrossValidated) -> np.ndarray:
     """Fold of each row, int16 [n_rows]; −1 if CART is not fitted to it."""
-    check_memory(rows.n_rows * BYTES_OF_A_KEY * PEAK_MEMORY_FACTOR, rows.source)
-    key, label, is_fitted = rows.map_reduce(partial(_keys, policy, step.seed), rows_per_part=None).arrays
+    check_memory(rows.n_rows * KEY_BYTES * PEAK_MEMORY_FACTOR, rows.source)
+    key, label, is_fitted = rows.map_reduce(partial(_keys, policy, validation.seed), rows_per_part=None).arrays
     fold = np.full(len(key), -1, np.int16)
-    assert isinstance(step.cv, int)
-    fold[is_fitted] = assign_folds(key[is_fitted], label[is_fitted], min(step.cv, int(is_fitted.sum())))
+    assert isinstance(validation.cv, int)
+    fold[is_fitted] = assign_folds(key[is_fitted], label[is_fitted], min(validation.cv, int(is_fitted.sum())))
     return fold
 
 
@@ -175,5 +182,5 @@ def _constant_risk(risk: float, _root: float) -> float:
 
 
 def _training_rows(fold: np.ndarray, out: int, rows: R) -> R:
-    own = fold[rows.first : rows.first + len(rows)]
-    return rows.take((own >= 0) & (own != out))
+    fold_here = fold[rows.first : rows.first + len(rows)]
+    return rows.take((fold_here >= 0) & (fold_here != out))

@@ -2,7 +2,7 @@
 
 A level of nodes is counted in one pass. Once a node is so small that its rows cost less than further counts, its rows are
 gathered and its subtree is grown in memory. Growths are generators that yield requests (`MapReduceRequest`,
-`GatherRequest`); `answered` runs several of them and serves their requests in common passes.
+`GatherRequest`); `run_growths` runs several of them and serves their requests in common passes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions, PartitionValues
-from baytree.tree.growing.remote.coded_rows import NodeCounts, places
-from baytree.tree.growing.remote.nodes import NodeRecord, downwards, in_order, records, tree_of
+from baytree.tree.growing.remote.coded_rows import NodeCounts, node_indices
+from baytree.tree.growing.remote.nodes import NodeRecord, core_order, preorder_nodes, records, tree_of
 from baytree.tree.growing.remote.target_sums import NumberCounts
 from baytree.tree.growing.remote.value_codes import ColumnCodes
 from baytree.tree.model.arrays import STOP
@@ -28,15 +28,16 @@ from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Policy, ReferenceProgram
 from baytree.tree.search.sorted import grow_arrays
 
-SMALL = 50_000  # rows of a node that is gathered
+# rows of a node that may be gathered (docs/decisions/0108): a larger value saves passes over the rows and takes more memory
+MAX_GATHERED_NODE_ROWS = 50_000
 
 C = TypeVar("C", NodeCounts, NumberCounts)  # counts of a node
 
-AT_ONCE = 1 << 20  # rows that are gathered together
+MAX_GATHERED_ROWS = 1 << 20  # rows of several nodes that are gathered in one request, which bounds the memory
 
-MOST_CELLS = 1 << 24  # of the counts of one pass
+MAX_CELLS_PER_PASS = 1 << 24  # cells that one pass counts (128 MB as doubles); levels with more take several passes
 
-BYTES_OF_A_VALUE, BYTES_OF_A_CELL = 8, 32  # the latter for eight partitions, each of which sends four bytes
+VALUE_BYTES, CELL_BYTES = 8, 32  # bytes sent per gathered value; per counted cell, if eight partitions send four bytes each
 
 
 class RemoteGrowth(ABC, Generic[C]):
@@ -51,13 +52,13 @@ class RemoteGrowth(ABC, Generic[C]):
         codes: ColumnCodes,
         min_risk: float,
         weight: float,
-        most_cells: int,
+        max_cells: int,
     ):
         self.schema, self.n_jobs, self.policy, self.costs, self.codes = schema, n_jobs, policy, costs, codes
-        self.min_risk, self.weight, self.most_cells = min_risk, weight, most_cells
+        self.min_risk, self.weight, self.max_cells = min_risk, weight, max_cells
         self.is_cart = policy.arithmetic is ReferenceProgram.RPART
 
-    def grown(self, counts: C) -> Growing[Tree]:
+    def grow(self, counts: C) -> Growing[Tree]:
         """Grow the tree, given the counts of its root."""
         root = self._split(counts, 0)
         small: list[NodeRecord] = []
@@ -75,36 +76,36 @@ class RemoteGrowth(ABC, Generic[C]):
     def _next_level(self, root: NodeRecord, level: list, small: list[NodeRecord]) -> Growing[list]:
         """Count and split the children that may be split; the counts of the last sibling are what the others leave."""
         counted_nodes = []
-        wanted, pairs = [], []
+        to_count, pairs = [], []
         for parent, counts in level:
             open_children = [child for child in parent.children if not self._is_final(child)]
-            large = [child for child in open_children if not self._is_brought(child)]
-            small += [child for child in open_children if self._is_brought(child)]
-            is_whole = len(large) == len(parent.children) == 2 and self._adds_up(parent)
-            counted = [min(large, key=lambda child: child.fields["weight"])] if is_whole else large
-            pairs.append((large, counted, counts))
-            wanted += counted
-        node_counts = yield from self._counts(root, wanted)
-        for large, counted, counts in pairs:
-            known = {id(child): node_counts[id(child)] for child in counted}
+            large = [child for child in open_children if not self._is_gathered(child)]
+            small += [child for child in open_children if self._is_gathered(child)]
+            can_subtract = len(large) == len(parent.children) == 2 and self._adds_up(parent)
+            counted_children = [min(large, key=lambda child: child.fields["weight"])] if can_subtract else large
+            pairs.append((large, counted_children, counts))
+            to_count += counted_children
+        node_counts = yield from self._counts(root, to_count)
+        for large, counted_children, counts in pairs:
+            counts_of = {id(child): node_counts[id(child)] for child in counted_children}
             for child in large:
-                if id(child) not in known:
-                    (other,) = known.values()
-                    known[id(child)] = counts - other
-            counted_nodes += [(child, known[id(child)]) for child in large]
+                if id(child) not in counts_of:
+                    (sibling_counts,) = counts_of.values()
+                    counts_of[id(child)] = counts - sibling_counts
+            counted_nodes += [(child, counts_of[id(child)]) for child in large]
         for child, counts in counted_nodes:
-            child.become(self._split(counts, child.depth))
+            child.replace_by(self._split(counts, child.depth))
         return [(child, counts) for child, counts in counted_nodes if child.children]
 
     def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> Growing[dict[int, C]]:
         """Counts of nodes, in as few passes as the number of cells allows."""
         if not wanted:
             return {}
-        index = {id(record): k for k, record in enumerate(in_order(root))}
-        step, counting = max(1, self.most_cells // self._cells), self._counting(root)
+        index = {id(record): k for k, record in enumerate(core_order(root))}
+        batch_size, counting = max(1, self.max_cells // self._cells), self._counting(root)
         result = {}
-        for first in range(0, len(wanted), step):
-            batch = wanted[first : first + step]
+        for first in range(0, len(wanted), batch_size):
+            batch = wanted[first : first + batch_size]
             nodes = np.array([index[id(record)] for record in batch])
             counts = yield MapReduceRequest(partial(counting, nodes))
             result |= {id(record): counts.node(k) for k, record in enumerate(batch)}
@@ -115,13 +116,13 @@ class RemoteGrowth(ABC, Generic[C]):
         """Number of cells that are counted per node."""
         return sum(self.codes.sizes) * self._width
 
-    def _is_brought(self, node: NodeRecord) -> bool:
+    def _is_gathered(self, node: NodeRecord) -> bool:
         """Whether a node is gathered: it has few rows, and they take fewer bytes than the counts of the levels below it."""
         depth, weight = self.policy.stopping.max_depth, node.fields["weight"]
-        if weight > SMALL or depth is None:
-            return weight <= SMALL
+        if weight > MAX_GATHERED_NODE_ROWS or depth is None:
+            return weight <= MAX_GATHERED_NODE_ROWS
         n_counted = 2.0 ** min(depth - node.depth - 1, 30)  # of two siblings one is counted
-        return weight * BYTES_OF_A_VALUE * len(self.codes.sizes) <= n_counted * self._cells * BYTES_OF_A_CELL
+        return weight * VALUE_BYTES * len(self.codes.sizes) <= n_counted * self._cells * CELL_BYTES
 
     @property
     @abstractmethod
@@ -140,26 +141,26 @@ class RemoteGrowth(ABC, Generic[C]):
         """Gather the rows of small nodes and grow their subtrees."""
         if not small:
             return
-        tree, index = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
+        tree, index = self._routing_tree(root), {id(record): k for k, record in enumerate(core_order(root))}
         for batch in _batches(small):
             nodes = np.array([index[id(record)] for record in batch])
             table: Table = yield GatherRequest(partial(_rows_of_nodes, tree, nodes))
-            node = places(tree, nodes, table)
+            node = node_indices(tree, nodes, table)
             for k, record in enumerate(batch):
-                own = table.take(node == k)
-                record.become(self._here(own, record.depth))
+                node_table = table.take(node == k)
+                record.replace_by(self._grow_in_memory(node_table, record.depth))
 
-    def _here(self, table: Table, depth: int) -> NodeRecord:
+    def _grow_in_memory(self, table: Table, depth: int) -> NodeRecord:
         """Subtree of a small node, grown in memory."""
-        root = records(self._arrays(table, depth, most=None), depth)
-        for record in downwards(root):
+        root = records(self._grow_arrays(table, depth, max_levels=None), depth)
+        for record in preorder_nodes(root):
             record.is_exact = True
         return root
 
-    def _arrays(self, table: Table, depth: int, most: int | None) -> dict[str, Any]:
+    def _grow_arrays(self, table: Table, depth: int, max_levels: int | None) -> dict[str, Any]:
         stop = self.policy.stopping
         levels_left = None if stop.max_depth is None else stop.max_depth - depth
-        limits = [limit for limit in (levels_left, most) if limit is not None]
+        limits = [limit for limit in (levels_left, max_levels) if limit is not None]
         scale = self.weight / float(table.weight.sum())
         stopping = msgspec.structs.replace(
             stop, max_depth=min(limits) if limits else None, min_gain=stop.min_gain * scale, counts_rows=False
@@ -174,7 +175,7 @@ class RemoteGrowth(ABC, Generic[C]):
     def _adds_up(self, parent: NodeRecord) -> bool:
         return parent.fields["weight"] == sum(child.fields["weight"] for child in parent.children)
 
-    def _way(self, root: NodeRecord) -> Tree:
+    def _routing_tree(self, root: NodeRecord) -> Tree:
         """Tree as training rows follow it: without surrogates, a row of CART stops at a node whose column it lacks."""
         tree = self._tree(root)
         return msgspec.structs.replace(tree, missing=np.full_like(tree.missing, STOP)) if self.is_cart else tree
@@ -184,14 +185,14 @@ class RemoteGrowth(ABC, Generic[C]):
 
 
 def _rows_of_nodes(tree: Tree, nodes: np.ndarray, table: Table) -> Table:
-    return table.take(places(tree, nodes, table) >= 0)
+    return table.take(node_indices(tree, nodes, table) >= 0)
 
 
 def _batches(small: list[NodeRecord]) -> list[list[NodeRecord]]:
     batches: list[list[NodeRecord]] = [[]]
     weight = 0.0
     for record in small:
-        if weight + record.fields["weight"] > AT_ONCE and batches[-1]:
+        if weight + record.fields["weight"] > MAX_GATHERED_ROWS and batches[-1]:
             batches.append([])
             weight = 0.0
         batches[-1].append(record)
@@ -226,43 +227,43 @@ class RequestResults(msgspec.Struct, frozen=True):
     values: tuple
 
     @classmethod
-    def of(cls, questions: Sequence[tuple[Inside, Callable[[Any], Any]]], rows: Any) -> Self:
+    def of(cls, requests: Sequence[tuple[Inside, Callable[[Any], Any]]], rows: Any) -> Self:
         """Compute the statistics of all requests on one partition."""
-        return cls(tuple(observe(_within(inside, rows)) for inside, observe in questions))
+        return cls(tuple(observe(_within(inside, rows)) for inside, observe in requests))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(mine + theirs for mine, theirs in zip(self.values, other.values, strict=True)))
 
 
-def answered(
-    rows: Partitions, growing: Sequence[Growing[T]], inside: Sequence[Inside], kept: PartitionValues[Any] | None = None
+def run_growths(
+    rows: Partitions, growing: Sequence[Growing[T]], inside: Sequence[Inside], persisted: PartitionValues[Any] | None = None
 ) -> list[T]:
-    """Run growths to their end and return their results; map-reduce requests read `kept`, if given, instead of the rows.
+    """Run growths to their end and return their results; map-reduce requests read `persisted`, if given, not the rows.
 
     Rows are gathered for one growth after the other, because those of all would not fit in memory.
     """
-    source = rows if kept is None else kept
+    source = rows if persisted is None else persisted
     done: dict[int, T] = {}
-    pending = {k: _next(each, None, k, done) for k, each in enumerate(growing)}
+    pending = {k: _resume(growth, None, k, done) for k, growth in enumerate(growing)}
     while len(done) < len(growing):
         for k in range(len(growing)):
             while isinstance(request := pending.get(k), GatherRequest):
                 table = rows.gather(partial(_choose_inside, inside[k], request.choose))
-                pending[k] = _next(growing[k], table, k, done)
+                pending[k] = _resume(growing[k], table, k, done)
         requests = {k: request for k, request in pending.items() if isinstance(request, MapReduceRequest)}
         if requests:
             values = source.map_reduce(
                 partial(RequestResults.of, [(inside[k], request.observe) for k, request in requests.items()])
             ).values
-            pending |= {k: _next(growing[k], value, k, done) for k, value in zip(requests, values, strict=True)}
+            pending |= {k: _resume(growing[k], value, k, done) for k, value in zip(requests, values, strict=True)}
     return [done[k] for k in range(len(growing))]
 
 
-def _next(growing: Growing[T], answer: Any, place: int, done: dict[int, T]) -> MapReduceRequest | GatherRequest | None:
+def _resume(growing: Growing[T], result: Any, index: int, done: dict[int, T]) -> MapReduceRequest | GatherRequest | None:
     try:
-        return growing.send(answer)
+        return growing.send(result)
     except StopIteration as end:
-        done[place] = end.value
+        done[index] = end.value
         return None
 
 

@@ -10,7 +10,9 @@ from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.search.sorted import tree_of_arrays
 
-LARGE = 16_384  # rows of a node that the core grows level by level; smaller subtrees it grows one after the other
+# rows of a node that the core grows level by level; it grows smaller subtrees one after the other. The order of the nodes in
+# a model depends on it, so it equals the value in the core (docs/decisions/0101)
+MIN_LEVELWISE_ROWS = 16_384
 
 _LINKS = ("first", "branches", "start", "levels", "branch_of", "surrogates", "depth")
 
@@ -24,16 +26,16 @@ class NodeRecord:
         self.is_exact = False  # measured on its rows in memory
         self.branch_of = np.zeros(0, np.int32)  # [n_codes], branch of each code of its column; −1 if rows stop
 
-    def become(self, other: NodeRecord) -> None:
+    def replace_by(self, other: NodeRecord) -> None:
         """Replace this node by another one of the same rows."""
         self.fields, self.groups, self.children, self.is_exact = other.fields, other.groups, other.children, other.is_exact
         self.branch_of = other.branch_of
 
-    def with_rows(self, at_rest: dict[int, int]) -> None:
+    def set_rows(self, stopped_rows: dict[int, int]) -> None:
         """Set the number of rows in or below each node that was not measured in memory."""
-        for record in reversed(downwards(self)):
+        for record in reversed(preorder_nodes(self)):
             if not record.is_exact:
-                record.fields["rows"] = at_rest[id(record)] + sum(child.fields["rows"] for child in record.children)
+                record.fields["rows"] = stopped_rows[id(record)] + sum(child.fields["rows"] for child in record.children)
 
 
 def records(arrays: dict[str, Any], depth: int) -> NodeRecord:
@@ -53,7 +55,7 @@ def records(arrays: dict[str, Any], depth: int) -> NodeRecord:
 
 def tree_of(root: NodeRecord, costs: ClassCosts, uses_surrogates: bool) -> Tree:
     """Tree of these nodes."""
-    nodes = in_order(root)
+    nodes = core_order(root)
     index = {id(node): k for k, node in enumerate(nodes)}
     arrays: dict[str, Any] = {name: np.array([node.fields[name] for node in nodes]) for name in root.fields}
     arrays["first"] = np.array([index[id(node.children[0])] if node.children else 0 for node in nodes], np.int32)
@@ -67,10 +69,10 @@ def tree_of(root: NodeRecord, costs: ClassCosts, uses_surrogates: bool) -> Tree:
     return tree_of_arrays(arrays, costs, uses_surrogates)
 
 
-def in_order(root: NodeRecord) -> list[NodeRecord]:
+def core_order(root: NodeRecord) -> list[NodeRecord]:
     """All nodes in the order of the core: levels of large nodes, then all descendants of each small node."""
     nodes, small = [root], []
-    large = [root] if root.fields["rows"] >= LARGE else []
+    large = [root] if root.fields["rows"] >= MIN_LEVELWISE_ROWS else []
     if not large:
         small.append(root)
     while large:
@@ -78,7 +80,7 @@ def in_order(root: NodeRecord) -> list[NodeRecord]:
         for parent in large:
             nodes += parent.children
             for child in parent.children:
-                (following if child.fields["rows"] >= LARGE else small).append(child)
+                (following if child.fields["rows"] >= MIN_LEVELWISE_ROWS else small).append(child)
         large = following
     for node in small:
         nodes += _descendants(node)
@@ -94,6 +96,6 @@ def _descendants(root: NodeRecord) -> list[NodeRecord]:
     return nodes
 
 
-def downwards(root: NodeRecord) -> list[NodeRecord]:
+def preorder_nodes(root: NodeRecord) -> list[NodeRecord]:
     """All nodes, each after its parent."""
     return [root, *_descendants(root)]

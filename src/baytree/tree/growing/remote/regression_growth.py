@@ -15,29 +15,29 @@ import numpy as np
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions
-from baytree.tree.growing.remote.growth import MOST_CELLS, Growing, MapReduceRequest, RemoteGrowth, answered
-from baytree.tree.growing.remote.nodes import NodeRecord, downwards, in_order, records
-from baytree.tree.growing.remote.target_sums import NodeTotals, NumberCounts, TargetUnits, measured
+from baytree.tree.growing.remote.growth import MAX_CELLS_PER_PASS, Growing, MapReduceRequest, RemoteGrowth, run_growths
+from baytree.tree.growing.remote.nodes import NodeRecord, core_order, preorder_nodes, records
+from baytree.tree.growing.remote.target_sums import NodeTotals, NumberCounts, TargetUnits, node_moments
 from baytree.tree.growing.remote.value_codes import ColumnCodes, codes_of
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import equal_costs
 from baytree.tree.policy.policy import Policy
 
-_SLACK = 1e-12  # of the sum of squares: closer gains are a tie, as in the core
+_TIE_TOLERANCE = 1e-12  # proportion of the sum of squares; gains that are closer tie, as in the sorted search of the core
 
-_NO_GAIN = 1e-10  # CART: relative to the largest improvement so far, less is rounding
+_GAIN_TOLERANCE = 1e-10  # CART: relative to the largest improvement so far, less is rounding
 
 
-def grow_numbers_in_rounds(rows: Partitions, policy: Policy, cp: float = 0.0) -> Tree:
+def grow_regression_tree(rows: Partitions, policy: Policy, cp: float = 0.0) -> Tree:
     """Grow the regression tree of a policy, without pruning."""
-    return answered(rows, [_grow_tree(rows, policy, codes_of(rows), TargetUnits.of(rows), cp)], [None])[0]
+    return run_growths(rows, [_grow_tree(rows, policy, codes_of(rows), TargetUnits.of(rows), cp)], [None])[0]
 
 
 def _grow_tree(rows: Partitions, policy: Policy, codes: ColumnCodes, units: TargetUnits, cp: float) -> Growing[Tree]:
     root_counts: NumberCounts = yield MapReduceRequest(partial(NumberCounts.of, None, np.zeros(1, np.int64), codes, units))
     _, _, squares = root_counts.totals.of_node(0, units)
     growth = NumberGrowth(rows.schema, rows.n_jobs, policy, codes, units, cp * squares * (1 - 1e-9), rows.n_rows)
-    return (yield from growth.grown(root_counts))
+    return (yield from growth.grow(root_counts))
 
 
 class NumberGrowth(RemoteGrowth[NumberCounts]):
@@ -53,7 +53,7 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
         min_risk: float,
         n_rows: int,
     ):
-        super().__init__(schema, n_jobs, policy, equal_costs(0), codes, min_risk, float(n_rows), MOST_CELLS)
+        super().__init__(schema, n_jobs, policy, equal_costs(0), codes, min_risk, float(n_rows), MAX_CELLS_PER_PASS)
         self.units = units
 
     @property
@@ -61,14 +61,14 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
         return 3
 
     def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, Table], NumberCounts]:
-        return partial(_count_nodes, self._way(root), self.codes, self.units)
+        return partial(_count_nodes, self._routing_tree(root), self.codes, self.units)
 
     def _split(self, counts: NumberCounts, depth: int) -> NodeRecord:
         """Split a node once by its best column, the first among equals, with its children as leaves."""
         n, mean, squares = counts.totals.of_node(0, self.units)
         best, largest = None, 0.0
         for j in range(len(self.schema)):
-            candidate = self._offer(j, counts.counts[j][:, 0], (n, mean, squares), depth)
+            candidate = self._split_by_column(j, counts.counts[j][:, 0], (n, mean, squares), depth)
             gain = float(candidate.fields["gain"]) if candidate.children else 0.0
             largest = max(largest, gain)
             if best is None or (candidate.children and self._is_better(gain, best, largest, squares)):
@@ -76,21 +76,23 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
         assert best is not None
         return best
 
-    def _is_better(self, gain: float, best: NodeRecord, most: float, squares: float) -> bool:
-        if self.is_cart and gain <= _NO_GAIN * most:
+    def _is_better(self, gain: float, best: NodeRecord, largest_gain: float, squares: float) -> bool:
+        if self.is_cart and gain <= _GAIN_TOLERANCE * largest_gain:
             return False
-        return not best.children or gain > float(best.fields["gain"]) + _SLACK * squares
+        return not best.children or gain > float(best.fields["gain"]) + _TIE_TOLERANCE * squares
 
-    def _offer(self, column: int, cells: np.ndarray, whole: tuple[int, float, float], depth: int) -> NodeRecord:
+    def _split_by_column(
+        self, column: int, cells: np.ndarray, node_moments: tuple[int, float, float], depth: int
+    ) -> NodeRecord:
         """The node, split once by one column."""
-        table = self._stand_ins(column, cells, *whole)
-        root = records(self._arrays(table, depth, most=1), depth)
+        table = self._representative_rows(column, cells, *node_moments)
+        root = records(self._grow_arrays(table, depth, max_levels=1), depth)
         if root.children:
             root.fields["column"] = np.int32(column)
-            root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), bool(root.fields["strict"]))
+            root.fields["cut"] = self.codes.threshold(column, float(root.fields["cut"]), bool(root.fields["strict"]))
         return root
 
-    def _stand_ins(self, column: int, cells: np.ndarray, n: int, mean: float, squares: float) -> Table:
+    def _representative_rows(self, column: int, cells: np.ndarray, n: int, mean: float, squares: float) -> Table:
         code = np.flatnonzero(cells[0])
         rows = cells[0, code].astype(np.float64)
         means = self.units.sums(cells[1, code], cells[2, code]) / rows
@@ -110,11 +112,11 @@ class NumberGrowth(RemoteGrowth[NumberCounts]):
 
     def _count_rows(self, root: NodeRecord) -> Growing[None]:
         """Set rows, means and sums of squares of all nodes not measured in memory, from exact sums."""
-        totals: NodeTotals = yield MapReduceRequest(partial(NodeTotals.at_rest, self._way(root), self.units))
-        cells_of = dict(zip(map(id, in_order(root)), totals.cells.T, strict=True))
-        for record in reversed(downwards(root)):
+        totals: NodeTotals = yield MapReduceRequest(partial(NodeTotals.of_leaves, self._routing_tree(root), self.units))
+        cells_of = dict(zip(map(id, core_order(root)), totals.cells.T, strict=True))
+        for record in reversed(preorder_nodes(root)):
             cells = cells_of[id(record)] = cells_of[id(record)] + sum(cells_of[id(child)] for child in record.children)
-            n, mean, squares = measured(cells, self.units)
+            n, mean, squares = node_moments(cells, self.units)
             record.fields["rows"] = n
             if not record.is_exact:
                 moments = {

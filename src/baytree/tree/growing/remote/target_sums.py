@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.engine.partitions import Partitions
-from baytree.tree.growing.remote.coded_rows import places
+from baytree.tree.growing.remote.coded_rows import node_indices
 from baytree.tree.growing.remote.value_codes import ColumnCodes
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.tree import Tree
@@ -19,7 +19,7 @@ from baytree.tree.policy.target_scaling import Extent
 
 _HALF_BITS = 26  # bits of the lower half of a target
 
-_NOISE = 1e-14  # of a sum of squares: less is rounding
+_ROUNDING = 1e-14  # of a sum of squares: less is rounding
 
 
 class TargetUnits(msgspec.Struct, frozen=True):
@@ -60,12 +60,12 @@ class NodeTotals(msgspec.Struct, frozen=True):
     cells: np.ndarray  # int64 [5, n_nodes]: rows, halves of the sums, halves of the squares
 
     @classmethod
-    def of(cls, place: np.ndarray, label: np.ndarray, n_nodes: int, units: TargetUnits) -> Self:
+    def of(cls, node_index: np.ndarray, label: np.ndarray, n_nodes: int, units: TargetUnits) -> Self:
         """Totals of rows at these nodes."""
-        return cls(_cell_sums(place, [*units.halves(label), *units.square_halves(label)], n_nodes))
+        return cls(_cell_sums(node_index, [*units.halves(label), *units.square_halves(label)], n_nodes))
 
     @classmethod
-    def at_rest(cls, tree: Tree, units: TargetUnits, table: Table) -> Self:
+    def of_leaves(cls, tree: Tree, units: TargetUnits, table: Table) -> Self:
         """Totals of the rows that stop in each node of a tree."""
         return cls.of(leaves(tree, table), table.label, len(tree), units)
 
@@ -77,16 +77,16 @@ class NodeTotals(msgspec.Struct, frozen=True):
 
     def of_node(self, node: int, units: TargetUnits) -> tuple[int, float, float]:
         """Rows, mean of the centred targets, and sum of squares about it."""
-        return measured(self.cells[:, node], units)
+        return node_moments(self.cells[:, node], units)
 
 
-def measured(cells: np.ndarray, units: TargetUnits) -> tuple[int, float, float]:
+def node_moments(cells: np.ndarray, units: TargetUnits) -> tuple[int, float, float]:
     """Rows, mean of the centred targets, and sum of squares about it, from the totals of a node, int64 [5]."""
     n, total, squares = int(cells[0]), float(units.sums(cells[1], cells[2])), float(units.squares(cells[3], cells[4]))
     if n == 0:
         return 0, 0.0, 0.0
     centred_squares = squares - total * (total / n)
-    return n, total / n, centred_squares if centred_squares > _NOISE * squares else 0.0
+    return n, total / n, centred_squares if centred_squares > _ROUNDING * squares else 0.0
 
 
 class NumberCounts(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class NumberCounts(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, tree: Tree | None, nodes: np.ndarray, codes: ColumnCodes, units: TargetUnits, table: Table) -> Self:
         """Counts of the rows that stop in these nodes of a tree; without a tree, of all rows as one node."""
-        index = places(tree, nodes, table)
+        index = node_indices(tree, nodes, table)
         is_inside = index >= 0
         inside = table if is_inside.all() else table.take(is_inside)
         index, halves, counts = index[is_inside], units.halves(inside.label), []
@@ -115,10 +115,10 @@ class NumberCounts(msgspec.Struct, frozen=True):
         pairs = zip(self.counts, other.counts, strict=True)
         return type(self)(tuple(a - b for a, b in pairs), self.totals - other.totals)
 
-    def node(self, place: int) -> Self:
+    def node(self, index: int) -> Self:
         """Counts of one node."""
-        own = slice(place, place + 1)
-        return type(self)(tuple(counts[:, own] for counts in self.counts), NodeTotals(self.totals.cells[:, own]))
+        selected = slice(index, index + 1)
+        return type(self)(tuple(counts[:, selected] for counts in self.counts), NodeTotals(self.totals.cells[:, selected]))
 
 
 def _halves(values: np.ndarray, power: int) -> tuple[np.ndarray, np.ndarray]:

@@ -47,7 +47,7 @@ class ChaidResult(msgspec.Struct, frozen=True):
     """A tree, and the test of every column at every node that was examined."""
 
     tree: Tree
-    tried: list[DepthTests]
+    column_tests: list[DepthTests]
     coding: BinEncoder
 
 
@@ -76,24 +76,24 @@ class _Node:
         self.depth, self.expected = depth, expected  # class weights, known from the parent's split
         self.n_rows, self.statistics = 0, np.zeros(0)  # class weights, or weight, mean and squares about the mean
         self.first, self.missing = 0, STOP
-        self.trial: ColumnTest | None = None
+        self.test: ColumnTest | None = None
 
 
 def _count_new_nodes(
-    rows: PartitionValues[Table], nodes: list[_Node], fresh: list[int], growth: ChaidSettings, coding: BinEncoder
+    rows: PartitionValues[Table], nodes: list[_Node], new_nodes: list[int], growth: ChaidSettings, coding: BinEncoder
 ) -> tuple[DepthCounts, dict[int, int]]:
     """Count the rows of new nodes, and the columns of those that may be split; also return the latter by node and index."""
-    level = _level(nodes, fresh, coding, np.array([_may_count(nodes[k], growth) for k in fresh]))
+    level = _level(nodes, new_nodes, coding, np.array([_may_count(nodes[k], growth) for k in new_nodes]))
     weight = mean = None
     if growth.is_mean:
         weight, mean, differ = centres(rows, level)
         level = msgspec.structs.replace(level, is_open=level.is_open & differ & (weight >= growth.min_split))
     counts = count(rows, level, mean)
     statistics = counts.sums if weight is None or mean is None else np.column_stack([weight, mean, counts.sums])
-    for index, k in enumerate(fresh):
+    for index, k in enumerate(new_nodes):
         nodes[k].n_rows, nodes[k].statistics = int(counts.rows[index]), statistics[index]
-    may_split = (index for index in np.flatnonzero(level.is_open) if _is_mixed(nodes[fresh[index]], growth))
-    return counts, {fresh[index]: int(index) for index in may_split}
+    may_split = (index for index in np.flatnonzero(level.is_open) if _is_mixed(nodes[new_nodes[index]], growth))
+    return counts, {new_nodes[index]: int(index) for index in may_split}
 
 
 def _may_count(node: _Node, growth: ChaidSettings) -> bool:
@@ -118,73 +118,77 @@ def _is_mixed(node: _Node, growth: ChaidSettings) -> bool:
 def _split(nodes: list[_Node], winner: ColumnTest, is_mean: bool) -> range:
     """Split a node and append its children."""
     node = nodes[winner.node]
-    node.trial, node.first = winner, len(nodes)
+    node.test, node.first = winner, len(nodes)
     sizes = winner.sums[:, 0] if is_mean else winner.sums.sum(axis=1)
     node.missing = winner.floating if winner.floating >= 0 else int(np.argmax(sizes))
     nodes += [_Node(node.depth + 1, None if is_mean else sums) for sums in winner.sums]
     return range(node.first, len(nodes))
 
 
-def _level(nodes: list[_Node], fresh: list[int], coding: BinEncoder, is_open: np.ndarray) -> OpenDepth:
+def _level(nodes: list[_Node], new_nodes: list[int], coding: BinEncoder, is_open: np.ndarray) -> OpenDepth:
     """What a partition needs to find the new nodes: the tests so far, over codes."""
-    n_levels = np.array([len(node.trial.group_of) if node.trial else 0 for node in nodes], np.int32)
+    n_levels = np.array([len(node.test.group_of) if node.test else 0 for node in nodes], np.int32)
     n = len(nodes)
-    tests = _links(nodes) | _maps([node.trial.group_of for node in nodes if node.trial], n_levels)
+    tests = _link_fields(nodes) | _branch_maps([node.test.group_of for node in nodes if node.test], n_levels)
     tests |= {"cut": np.zeros(n), "strict": np.zeros(n, bool), "share": np.zeros(n)}
     index_of = np.full(n, -1, np.int32)
-    index_of[fresh] = np.arange(len(fresh))
+    index_of[new_nodes] = np.arange(len(new_nodes))
     return OpenDepth(tests, index_of, is_open, coding.n_codes)
 
 
 def _tree(nodes: list[_Node], coding: BinEncoder, is_mean: bool) -> Tree:
     """Tree of the nodes; groups of bins become thresholds."""
-    n, splits = len(nodes), [(k, node.trial) for k, node in enumerate(nodes) if node.trial]
-    cuts = {k: coding.cuts(trial.column, trial.group_of) for k, trial in splits}
+    n, splits = len(nodes), [(k, node.test) for k, node in enumerate(nodes) if node.test]
+    thresholds = {k: coding.thresholds(test.column, test.group_of) for k, test in splits}
     n_levels = np.zeros(n, np.int32)
-    for k, trial in splits:
-        n_levels[k] = len(trial.group_of) if cuts[k] is None else 0
+    for k, test in splits:
+        n_levels[k] = len(test.group_of) if thresholds[k] is None else 0
     return build(
-        **_links(nodes),
-        **_maps([trial.group_of for k, trial in splits if cuts[k] is None], n_levels),
-        **_cuts(n, {k: each for k, each in cuts.items() if each is not None}),
+        **_link_fields(nodes),
+        **_branch_maps([test.group_of for k, test in splits if thresholds[k] is None], n_levels),
+        **_threshold_fields(n, {k: each for k, each in thresholds.items() if each is not None}),
         rows=np.array([node.n_rows for node in nodes], np.int64),
         significance=Significance(
             np.array([k for k, _ in splits], np.int32),
-            np.array([trial.log_p for _, trial in splits], float),
-            np.array([trial.log_multiplier for _, trial in splits], float),
-            np.array([trial.floating >= 0 for _, trial in splits], bool),
+            np.array([test.log_p for _, test in splits], float),
+            np.array([test.log_multiplier for _, test in splits], float),
+            np.array([test.floating >= 0 for _, test in splits], bool),
         ),
-        **_contents(nodes, is_mean),
+        **_statistic_fields(nodes, is_mean),
     )
 
 
-def _links(nodes: list[_Node]) -> dict[str, Any]:
+def _link_fields(nodes: list[_Node]) -> dict[str, Any]:
     return {
-        "column": np.array([node.trial.column if node.trial else LEAF for node in nodes], np.int32),
+        "column": np.array([node.test.column if node.test else LEAF for node in nodes], np.int32),
         "first": np.array([node.first for node in nodes], np.int32),
-        "branches": np.array([node.trial.n_groups if node.trial else 0 for node in nodes], np.int32),
+        "branches": np.array([node.test.n_groups if node.test else 0 for node in nodes], np.int32),
         "missing": np.array([node.missing for node in nodes], np.int32),
     }
 
 
-def _maps(groups: list[np.ndarray], n_levels: np.ndarray) -> dict[str, Any]:
+def _branch_maps(groups: list[np.ndarray], n_levels: np.ndarray) -> dict[str, Any]:
     start = (np.cumsum(n_levels) - n_levels).astype(np.int32)
     return {"start": start, "levels": n_levels, "branch_of": np.concatenate([np.zeros(0, np.int32), *groups])}
 
 
-def _cuts(n: int, cuts: dict[int, np.ndarray]) -> dict[str, Any]:
+def _threshold_fields(n: int, thresholds_of: dict[int, np.ndarray]) -> dict[str, Any]:
     """First threshold of each node, infinite if known values are not separated, and the further ones."""
     first = np.full(n, np.nan)
-    for k, each in cuts.items():
-        first[k] = each[0] if len(each) else np.inf
-    node = np.repeat(list(cuts), [max(len(each) - 1, 0) for each in cuts.values()]).astype(np.int32)
+    for k, thresholds in thresholds_of.items():
+        first[k] = thresholds[0] if len(thresholds) else np.inf
+    node = np.repeat(list(thresholds_of), [max(len(thresholds) - 1, 0) for thresholds in thresholds_of.values()]).astype(
+        np.int32
+    )
     return {
         "cut": first,
-        "more_cuts": ExtraThresholds(node, np.concatenate([np.zeros(0), *(each[1:] for each in cuts.values())])),
+        "more_cuts": ExtraThresholds(
+            node, np.concatenate([np.zeros(0), *(thresholds[1:] for thresholds in thresholds_of.values())])
+        ),
     }
 
 
-def _contents(nodes: list[_Node], is_mean: bool) -> dict[str, Any]:
+def _statistic_fields(nodes: list[_Node], is_mean: bool) -> dict[str, Any]:
     """Weights, predictions, impurity (Gini or variance) and gains of the nodes."""
     statistics = np.array([node.statistics for node in nodes])  # [n_nodes, n_statistics]
     weight = statistics[:, 0].copy() if is_mean else statistics.sum(axis=1)
@@ -194,8 +198,8 @@ def _contents(nodes: list[_Node], is_mean: bool) -> dict[str, Any]:
     impurity = risk / weight if is_mean else 1.0 - (value**2).sum(axis=1)
     gain, proportion = np.zeros(len(nodes)), np.ones(len(nodes))
     for k, node in enumerate(nodes):
-        if node.trial:
-            children = slice(node.first, node.first + node.trial.n_groups)
+        if node.test:
+            children = slice(node.first, node.first + node.test.n_groups)
             gain[k] = weight[k] * impurity[k] - weight[children] @ impurity[children]
             proportion[children] = weight[children] / weight[k]
     return {
@@ -217,7 +221,7 @@ def grow_merged(rows: Partitions, policy: Policy) -> ChaidResult:
     The merged columns then compete by the criterion, or by their p-value adjusted for the number of ways to merge. With
     `alpha`, a split must be significant after adjustment. CHAID's own trees have no complexity penalties.
     """
-    _refuse(policy)
+    _check_supported(policy)
     stop = policy.stopping
     growth = ChaidSettings(
         rules=_rules(policy),
@@ -231,11 +235,11 @@ def grow_merged(rows: Partitions, policy: Policy) -> ChaidResult:
         bins=policy.merging.bins,
         min_impurity=stop.min_impurity,
     )
-    merged = grow(rows, growth)
+    result = grow(rows, growth)
     if policy.choose is SplitSelection.ADJUSTED_P:
-        return merged
-    merged = msgspec.structs.replace(merged, tree=with_complexity(merged.tree))
-    return merged if stop.max_leaves is None else _with_leaves(merged, stop.max_leaves)
+        return result
+    result = msgspec.structs.replace(result, tree=with_complexity(result.tree))
+    return result if stop.max_leaves is None else _prune_to_max_leaves(result, stop.max_leaves)
 
 
 def _rules(policy: Policy) -> MergeRules:
@@ -250,21 +254,25 @@ def _rules(policy: Policy) -> MergeRules:
     )
 
 
-def _with_leaves(merged: ChaidResult, max_leaves: int) -> ChaidResult:
+def _prune_to_max_leaves(result: ChaidResult, max_leaves: int) -> ChaidResult:
     """Tree pruned to `max_leaves` leaves, with the tests of the remaining nodes."""
-    before = merged.tree
+    unpruned = result.tree
     # node ids in place of the rows identify the nodes after pruning
-    tree = prune_to_n_leaves(msgspec.structs.replace(before, rows=np.arange(len(before))), max_leaves)
+    tree = prune_to_n_leaves(msgspec.structs.replace(unpruned, rows=np.arange(len(unpruned))), max_leaves)
     new_id = {int(k): new for new, k in enumerate(tree.rows)}
-    tried = [msgspec.structs.replace(level, nodes=[new_id.get(k, -1) for k in level.nodes]) for level in merged.tried]
-    return msgspec.structs.replace(merged, tree=msgspec.structs.replace(tree, rows=before.rows[tree.rows]), tried=tried)
+    column_tests = [
+        msgspec.structs.replace(level, nodes=[new_id.get(k, -1) for k in level.nodes]) for level in result.column_tests
+    ]
+    return msgspec.structs.replace(
+        result, tree=msgspec.structs.replace(tree, rows=unpruned.rows[tree.rows]), tried=column_tests
+    )
 
 
-def _refuse(policy: Policy) -> None:
+def _check_supported(policy: Policy) -> None:
     if policy.criterion not in TESTS and policy.criterion not in GAINS:
-        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if SUITS[c].binary and not SUITS[c].numbers)
+        supported = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if SUITS[c].binary and not SUITS[c].numbers)
         raise ValueError(
-            f"criterion={policy.criterion.value!r} supports binary splits only; with branching='merge' use {known}"
+            f"criterion={policy.criterion.value!r} supports binary splits only; with branching='merge' use {supported}"
         )
     if policy.missing not in (Missing.LEARNED, Missing.CATEGORY):
         raise ValueError(

@@ -71,10 +71,10 @@ def coded_rows(rows: Partitions, n_threads: int) -> tuple[PartitionValues[Ranked
     return ranked.apply(partial(_recoded, coding)), coding
 
 
-def count_classes(n_codes: np.ndarray, is_open: np.ndarray, place_of: np.ndarray, rows: RankedRows) -> DepthCounts:
-    """Counts of the nodes selected by `place_of`; `is_open` [n_nodes, n_columns] are the columns to be counted."""
+def count_classes(n_codes: np.ndarray, is_open: np.ndarray, index_of_node: np.ndarray, rows: RankedRows) -> DepthCounts:
+    """Counts of the nodes selected by `index_of_node`; `is_open` [n_nodes, n_columns] are the columns to be counted."""
     counts, sums, cells = _core.count_classes(
-        rows.codes, n_codes, place_of[rows.at], rows.label, rows.weight, rows.n_classes, is_open, rows.n_threads
+        rows.codes, n_codes, index_of_node[rows.at], rows.label, rows.weight, rows.n_classes, is_open, rows.n_threads
     )
     return DepthCounts(counts, sums, tuple(CodeSums(key, weights[:, None]) for key, weights in cells))
 
@@ -112,7 +112,7 @@ def _recoded(coding: DistinctValueCodes, rows: RankedRows) -> RankedRows:
     return msgspec.structs.replace(rows, codes=[_merge_codes(*column) for column in each], coding=coding)
 
 
-def _merge_codes(codes: np.ndarray, own: np.ndarray, every: np.ndarray) -> np.ndarray:
-    if len(own) == len(every):
+def _merge_codes(codes: np.ndarray, codes_here: np.ndarray, every: np.ndarray) -> np.ndarray:
+    if len(codes_here) == len(every):
         return codes
-    return np.append(np.searchsorted(every, own), -1).astype(np.int32)[codes]  # code −1 reads the last entry
+    return np.append(np.searchsorted(every, codes_here), -1).astype(np.int32)[codes]  # code −1 reads the last entry

@@ -15,12 +15,12 @@ import msgspec
 import numpy as np
 
 from baytree.tree.inspection.node_records import p_values
-from baytree.tree.model.tree import LEAST_LOG
+from baytree.tree.model.tree import MIN_LOG_P
 from baytree.tree.policy.impurity import gain_of
 from baytree.tree.policy.policy import Criterion
 from baytree.tree.search.counted.counts import BinEncoder, DepthCounts
-from baytree.tree.search.counted.groups import TIE, MergeRules
-from baytree.tree.search.counted.merging import CellIndex, CountedColumn, MergedColumns, merge_all_columns
+from baytree.tree.search.counted.groups import TIE_TOLERANCE, MergeRules
+from baytree.tree.search.counted.merging import CellIndex, CountedColumn, MergedColumns, merge_columns
 from baytree.tree.search.counted.significance_tests import log_multiplier
 
 
@@ -40,58 +40,58 @@ class DepthTests(msgspec.Struct, frozen=True):
 
     nodes: list[int]  # −1 if the node is no longer in the tree
     columns: list[CountedColumn]
-    where: CellIndex
-    judged: MergedColumns
+    cells: CellIndex
+    merged: MergedColumns
     log_multiplier: np.ndarray  # float64 [n_nodes, n_columns]
     log_adjusted: np.ndarray  # float64 [n_nodes, n_columns], not truncated at p = 1
 
-    def trial(self, at: int, column: int) -> ColumnTest:
+    def column_test(self, index: int, column: int) -> ColumnTest:
         """Test of a column at a node, given by its index among `nodes`."""
-        counted, (first, last, _) = self.columns[column], self.where.cells(at, column)
+        column_counts, (first, last, _) = self.columns[column], self.cells.cells(index, column)
         return ColumnTest(
-            node=self.nodes[at],
+            node=self.nodes[index],
             column=column,
-            n_codes=counted.n_codes,
-            is_ordered=counted.is_ordered,
-            present=counted.cells.key[first:last] % (counted.n_codes + 1) - 1,
-            seen=counted.cells.sums[first:last],
-            group=self.judged.group[column][first:last],
-            n_groups=int(self.judged.n_groups[at, column]),
-            log_p=max(float(self.judged.log_p[at, column]), LEAST_LOG),
-            log_multiplier=float(self.log_multiplier[at, column]),
-            log_adjusted=float(self.log_adjusted[at, column]),
+            n_codes=column_counts.n_codes,
+            is_ordered=column_counts.is_ordered,
+            present=column_counts.cells.key[first:last] % (column_counts.n_codes + 1) - 1,
+            sums_by_code=column_counts.cells.sums[first:last],
+            group=self.merged.group[column][first:last],
+            n_groups=int(self.merged.n_groups[index, column]),
+            log_p=max(float(self.merged.log_p[index, column]), MIN_LOG_P),
+            log_multiplier=float(self.log_multiplier[index, column]),
+            log_adjusted=float(self.log_adjusted[index, column]),
         )
 
     def trials(self) -> Iterator[ColumnTest]:
         """Yield all tests, node by node."""
-        for at, node in enumerate(self.nodes):
+        for index, node in enumerate(self.nodes):
             if node >= 0:
-                yield from (self.trial(at, column) for column in range(len(self.columns)))
+                yield from (self.column_test(index, column) for column in range(len(self.columns)))
 
     def winners(self, choice: SplitChoice) -> Iterator[ColumnTest]:
         """Yield the best test of each node, if it is good enough; ties go to the first column."""
         threshold = log(choice.alpha_split) if choice.alpha_split > 0 else -inf
-        is_useful = (self.judged.n_groups > 1) & ((self.judged.log_p < 0) | (choice.alpha_split <= 1))
+        is_useful = (self.merged.n_groups > 1) & ((self.merged.log_p < 0) | (choice.alpha_split <= 1))
         if choice.criterion is not None:
-            is_useful = self._most_useful(is_useful, choice.criterion, choice.min_gain)
+            is_useful = self._largest_gain(is_useful, choice.criterion, choice.min_gain)
         adjusted = np.where(is_useful, self.log_adjusted, inf)
         smallest = adjusted.min(axis=1, initial=inf)
         has_winner = np.flatnonzero(is_useful.any(axis=1) & (smallest <= threshold))
         best = smallest[has_winner, None]
-        column = np.argmax(is_useful[has_winner] & (adjusted[has_winner] <= best + TIE * np.abs(best)), axis=1)
-        return map(self.trial, has_winner.tolist(), column.tolist())
+        column = np.argmax(is_useful[has_winner] & (adjusted[has_winner] <= best + TIE_TOLERANCE * np.abs(best)), axis=1)
+        return map(self.column_test, has_winner.tolist(), column.tolist())
 
-    def _most_useful(self, is_useful: np.ndarray, criterion: Criterion, min_gain: float) -> np.ndarray:
+    def _largest_gain(self, is_useful: np.ndarray, criterion: Criterion, min_gain: float) -> np.ndarray:
         """Mark the test of largest gain at each node, the first of equals; none if all gains are too small."""
-        most_useful = np.zeros_like(is_useful)
-        for at in range(len(self.nodes)):
-            tried = [self.trial(at, column) for column in np.flatnonzero(is_useful[at]).tolist()]
-            gains = [gain_of(trial.sums, criterion) for trial in tried]
+        is_best = np.zeros_like(is_useful)
+        for index in range(len(self.nodes)):
+            tests = [self.column_test(index, column) for column in np.flatnonzero(is_useful[index]).tolist()]
+            gains = [gain_of(test.sums, criterion) for test in tests]
             largest = max(gains, default=0.0)
-            if largest > max(min_gain, 1e-12 * float(tried[0].sums.sum() if tried else 0.0)):
-                best = next(trial for trial, gain in zip(tried, gains, strict=True) if gain >= largest * (1 - TIE))
-                most_useful[at, best.column] = True
-        return most_useful
+            if largest > max(min_gain, 1e-12 * float(tests[0].sums.sum() if tests else 0.0)):
+                best = next(test for test, gain in zip(tests, gains, strict=True) if gain >= largest * (1 - TIE_TOLERANCE))
+                is_best[index, best.column] = True
+        return is_best
 
 
 def compute_column_tests(
@@ -99,19 +99,19 @@ def compute_column_tests(
 ) -> DepthTests:
     """Tests of columns (number of codes, is ordered) at open nodes (node id to index in the counts)."""
     is_mean = rules.test == "mean"
-    counted = [CountedColumn.of(cells, *column, is_mean) for cells, column in zip(counts.cells, columns, strict=True)]
-    where = CellIndex.of(counted, np.array(list(opened.values()), np.int64))
-    merged = merge_all_columns(counted, where, rules)
-    multiplier = _multipliers(counted, where, merged.n_groups, rules.exhaustive)
-    adjusted = np.maximum(np.where(merged.log_p < 0, merged.log_p + multiplier, 0.0), LEAST_LOG)
-    return DepthTests(list(opened), counted, where, merged, multiplier, adjusted)
+    column_counts = [CountedColumn.of(cells, *column, is_mean) for cells, column in zip(counts.cells, columns, strict=True)]
+    cells = CellIndex.of(column_counts, np.array(list(opened.values()), np.int64))
+    merged = merge_columns(column_counts, cells, rules)
+    multiplier = _multipliers(column_counts, cells, merged.n_groups, rules.exhaustive)
+    adjusted = np.maximum(np.where(merged.log_p < 0, merged.log_p + multiplier, 0.0), MIN_LOG_P)
+    return DepthTests(list(opened), column_counts, cells, merged, multiplier, adjusted)
 
 
-def _multipliers(columns: list[CountedColumn], where: CellIndex, n_groups: np.ndarray, exhaustive: bool | str) -> np.ndarray:
+def _multipliers(columns: list[CountedColumn], cells: CellIndex, n_groups: np.ndarray, exhaustive: bool | str) -> np.ndarray:
     """Log of Bonferroni's multiplier of each node and column."""
     is_ordered = np.broadcast_to([column.is_ordered for column in columns], n_groups.shape)
-    each = (where.last - where.first, n_groups, is_ordered, where.has_missing & is_ordered)
-    pairs = zip(*(array.ravel().tolist() for array in each), strict=True)
+    arguments = (cells.last - cells.first, n_groups, is_ordered, cells.has_missing & is_ordered)
+    pairs = zip(*(array.ravel().tolist() for array in arguments), strict=True)
     return np.array([log_multiplier(*pair, exhaustive) for pair in pairs]).reshape(n_groups.shape)
 
 
@@ -123,7 +123,7 @@ class ColumnTest(msgspec.Struct, frozen=True, dict=True):
     n_codes: int
     is_ordered: bool
     present: np.ndarray  # codes that occur, with −1 first if values are missing
-    seen: np.ndarray  # float64 [n_present, n_sums], sums of each
+    sums_by_code: np.ndarray  # float64 [n_present, n_sums], sums of each
     group: np.ndarray  # int32 [n_present]
     n_groups: int
     log_p: float
@@ -146,27 +146,27 @@ class ColumnTest(msgspec.Struct, frozen=True, dict=True):
     @property
     def sums(self) -> np.ndarray:
         """Sums of each group, float64 [n_groups, n_sums]."""
-        sums = np.zeros((self.n_groups, self.seen.shape[1]))
-        np.add.at(sums, self.group, self.seen)
+        sums = np.zeros((self.n_groups, self.sums_by_code.shape[1]))
+        np.add.at(sums, self.group, self.sums_by_code)
         return sums
 
 
-def describe_column_test(trial: ColumnTest, coding: BinEncoder) -> dict[str, Any]:
+def describe_column_test(test: ColumnTest, coding: BinEncoder) -> dict[str, Any]:
     """Dict of a test in terms of the table: groups, p-value, Bonferroni multiplier and adjusted p-value."""
     return {
-        "node": trial.node,
-        "column": coding.schema.columns[trial.column].name,
-        "groups": coding.groups(trial.column, trial.group_of, trial.n_groups),
-        "missing": trial.floating if trial.floating >= 0 else None,
-        **p_values(trial.log_p, trial.log_multiplier, trial.log_adjusted),
+        "node": test.node,
+        "column": coding.schema.columns[test.column].name,
+        "groups": coding.groups(test.column, test.group_of, test.n_groups),
+        "missing": test.floating if test.floating >= 0 else None,
+        **p_values(test.log_p, test.log_multiplier, test.log_adjusted),
     }
 
 
-def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> np.ndarray:
+def _with_absent(group_of: np.ndarray, present: np.ndarray, is_ordered: bool) -> np.ndarray:
     """Assign levels without rows, which differ from no other: to the group before them or, if unordered, to the first."""
-    if len(known) in (0, len(group_of)):
+    if len(present) in (0, len(group_of)):
         return group_of
     if not is_ordered:
         return np.where(group_of < 0, 0, group_of).astype(np.int32)
-    before = np.maximum(np.searchsorted(known, np.arange(len(group_of)), side="right") - 1, 0)
-    return group_of[known[before]]
+    preceding = np.maximum(np.searchsorted(present, np.arange(len(group_of)), side="right") - 1, 0)
+    return group_of[present[preceding]]

@@ -69,15 +69,17 @@ class OpenDepth(msgspec.Struct, frozen=True):
     """Nodes of a level, with what a partition needs to find their rows."""
 
     tests: dict[str, np.ndarray]  # tests so far, over codes, as the router reads them
-    place_of: np.ndarray  # int32 [n_nodes of the tree], index of a node within the level, −1 for others
+    index_of_node: np.ndarray  # int32 [n_nodes of the tree], index of a node within the level, −1 for others
     is_open: np.ndarray  # bool [n_nodes of the level], nodes whose columns are counted
     n_codes: Sequence[int]
 
-    def places(self, table: Table) -> np.ndarray:
+    def node_indices(self, table: Table) -> np.ndarray:
         """Index of each row's node within the level, int32 [n_rows]; −1 for other nodes."""
-        if len(self.place_of) == 1:
+        if len(self.index_of_node) == 1:
             return np.zeros(len(table), np.int32)
-        return self.place_of[_router(self.tests).leaves(list(table.values), np.array(self.n_codes, np.int32), len(table), 1)]
+        return self.index_of_node[
+            _router(self.tests).leaves(list(table.values), np.array(self.n_codes, np.int32), len(table), 1)
+        ]
 
 
 def centres(rows: PartitionValues[Table], level: OpenDepth) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -98,7 +100,7 @@ def count(rows: PartitionValues[Table], level: OpenDepth, centre: np.ndarray | N
 
 def _centres(level: OpenDepth, centre: np.ndarray, table: Table) -> Centres:
     """Sums over the rows of each node."""
-    index = level.places(table)
+    index = level.node_indices(table)
     order = np.argsort(index, kind="stable")
     ends = np.searchsorted(index[order], np.arange(len(centre) + 1))
     sums = [_centre(table, order[ends[k] : ends[k + 1]], centre[k]) for k in range(len(centre))]
@@ -114,18 +116,18 @@ def _centre(table: Table, rows: np.ndarray, centre: float) -> tuple[float, float
 
 
 def _count(level: OpenDepth, centre: np.ndarray | None, table: Table) -> DepthCounts:
-    index = level.places(table)
+    index = level.node_indices(table)
     if centre is None:
         return _count_classes(level, table, index)
     rows = np.bincount(index[index >= 0], minlength=len(level.is_open))
     return DepthCounts(rows, _squares(table, index, centre), _cells(level, table, index, centre))
 
 
-def _count_classes(level: OpenDepth, table: Table, place: np.ndarray) -> DepthCounts:
+def _count_classes(level: OpenDepth, table: Table, node_index: np.ndarray) -> DepthCounts:
     rows, sums, cells = _core.count_codes(
         [np.ascontiguousarray(codes, np.int32) for codes in table.values],
         np.array(level.n_codes, np.int32),
-        place,
+        node_index,
         np.ascontiguousarray(table.label, np.int32),
         np.zeros(0) if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
         table.n_classes,
@@ -138,22 +140,23 @@ def _count_classes(level: OpenDepth, table: Table, place: np.ndarray) -> DepthCo
 _MIN_PARALLEL_VALUES = 1 << 16  # values; below this one thread is faster
 
 
-def _squares(table: Table, place: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(len(centre) + 1))
+def _squares(table: Table, node_index: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    order = np.argsort(node_index, kind="stable")
+    ends = np.searchsorted(node_index[order], np.arange(len(centre) + 1))
     parts = [order[ends[k] : ends[k + 1]] for k in range(len(centre))]
     return np.array([[float(table.weight[r] @ (table.label[r] - c) ** 2)] for r, c in zip(parts, centre, strict=True)])
 
 
-def _cells(level: OpenDepth, table: Table, place: np.ndarray, centre: np.ndarray) -> tuple[CodeSums, ...]:
-    chosen = (place >= 0) & level.is_open[place]
-    rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
-    place, label = place[rows].astype(np.int64), table.label[rows]
-    weight = np.ones(len(place)) if table.is_unweighted else table.weight[rows]
-    moments = [weight * (label - centre[place]) ** power for power in (0, 1, 2)]
-    each = zip(table.values, level.n_codes, strict=True)
+def _cells(level: OpenDepth, table: Table, node_index: np.ndarray, centre: np.ndarray) -> tuple[CodeSums, ...]:
+    is_counted = (node_index >= 0) & level.is_open[node_index]
+    rows = slice(None) if is_counted.all() else np.flatnonzero(is_counted)
+    node_index, label = node_index[rows].astype(np.int64), table.label[rows]
+    weight = np.ones(len(node_index)) if table.is_unweighted else table.weight[rows]
+    moments = [weight * (label - centre[node_index]) ** power for power in (0, 1, 2)]
+    columns = zip(table.values, level.n_codes, strict=True)
     return tuple(
-        _column_cells(place * (n + 1) + (codes[rows] + 1), len(level.is_open) * (n + 1), moments) for codes, n in each
+        _column_cells(node_index * (n + 1) + (codes[rows] + 1), len(level.is_open) * (n + 1), moments)
+        for codes, n in columns
     )
 
 
@@ -201,8 +204,8 @@ class BinEncoder(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def n_codes(self) -> list[int]:
         """Number of codes of each column."""
-        each = zip(self.schema, self.edges, strict=True)
-        return [len(column.levels) if edges is None else len(edges) + 1 for column, edges in each]
+        columns = zip(self.schema, self.edges, strict=True)
+        return [len(column.levels) if edges is None else len(edges) + 1 for column, edges in columns]
 
     @cached_property
     def is_ordered(self) -> list[bool]:
@@ -211,11 +214,11 @@ class BinEncoder(msgspec.Struct, frozen=True, dict=True):
 
     def coded(self, table: Table) -> Table:
         """Table with every column as int32 codes, −1 if missing."""
-        each = zip(table.values, self.edges, strict=True)
-        codes = tuple(values if edges is None else bin_codes(values, edges) for values, edges in each)
+        columns = zip(table.values, self.edges, strict=True)
+        codes = tuple(values if edges is None else bin_codes(values, edges) for values, edges in columns)
         return msgspec.structs.replace(table, values=codes)
 
-    def cuts(self, column: int, group_of: np.ndarray) -> np.ndarray | None:
+    def thresholds(self, column: int, group_of: np.ndarray) -> np.ndarray | None:
         """Edges between the groups of a numeric column's bins, each the maximum of its group; None if the column has
         levels.
         """
@@ -226,8 +229,8 @@ class BinEncoder(msgspec.Struct, frozen=True, dict=True):
         """Level names of each group of codes; for numeric columns, the text of its interval."""
         from baytree.tree.inspection.node_records import intervals
 
-        described, cuts = self.schema.columns[column], self.cuts(column, group_of)
-        if cuts is None:
+        described, thresholds = self.schema.columns[column], self.thresholds(column, group_of)
+        if thresholds is None:
             return [[described.levels[code] for code in np.flatnonzero(group_of == group)] for group in range(n_groups)]
-        known = [[each] for each in intervals(described, cuts)]
-        return known + [[] for _ in range(n_groups - len(known))]
+        known_groups = [[interval] for interval in intervals(described, thresholds)]
+        return known_groups + [[] for _ in range(n_groups - len(known_groups))]

@@ -45,7 +45,7 @@ class Grouping(msgspec.Struct, frozen=True, kw_only=True):
     log_p: float
 
 
-def least_size(weight: float, rules: MergeRules) -> float:
+def min_group_weight(weight: float, rules: MergeRules) -> float:
     """Weight below which a group must be merged: a proportion of the node's weight, or `min_leaf` if that is less."""
     return min(np.ceil(rules.min_prob * weight * (1 - 1e-12)), rules.min_leaf)
 
@@ -60,9 +60,11 @@ def totals(candidate: LevelCandidate, group_of: np.ndarray, floating: int) -> np
     return totals
 
 
-TIE = 1e-11  # log p closer than this, relatively, are equal
+TIE_TOLERANCE = 1e-11  # relative difference of log p within which two tests tie; above rounding error of the tests
 
-TRIED_PARTS = 10  # re-splitting tries every bipartition of up to so many levels, beyond that only ordered ones
+MAX_BIPARTITION_LEVELS = (
+    10  # levels of a group whose 2^(n−1) bipartitions are all tried; of more levels only ordered ones are
+)
 
 
 class Groups:
@@ -99,7 +101,7 @@ class Groups:
     def closest(self) -> tuple[int, int]:
         """The pair that differs least, the first of several; differences within rounding error count as ties."""
         largest = self.log_p.max()
-        return divmod(int(np.argmax(self.log_p >= largest + TIE * largest)), len(self.alive))
+        return divmod(int(np.argmax(self.log_p >= largest + TIE_TOLERANCE * largest)), len(self.alive))
 
     def join(self, k: int, other: int) -> Generator[np.ndarray, np.ndarray, None]:
         """Merge the second group into the first."""
@@ -110,9 +112,9 @@ class Groups:
         partners = self.partners(k)
         yield from self.measure(np.full(len(partners), k), partners)
 
-    def part(self, k: int, taken: list[int], candidate: LevelCandidate) -> Generator[np.ndarray, np.ndarray, None]:
+    def split(self, k: int, members: list[int], candidate: LevelCandidate) -> Generator[np.ndarray, np.ndarray, None]:
         """Split a group in two: these levels, and the others."""
-        sides = taken, [level for level in self.members[k] if level not in set(taken)]
+        sides = members, [level for level in self.members[k] if level not in set(members)]
         for side in sides:
             self.members[side[0]], self.alive[side[0]] = side, True
             self.statistics[side[0]] = candidate.statistics[side].sum(axis=0)
@@ -136,13 +138,13 @@ class Groups:
 
 
 def resplit_group(
-    groups: Groups, k: int, candidate: LevelCandidate, alpha: float, least: float
+    groups: Groups, k: int, candidate: LevelCandidate, alpha: float, min_weight: float
 ) -> Generator[np.ndarray, np.ndarray, None]:
     """Split a merged group if two parts of it differ significantly (step 3 of Kass 1980)."""
     parts = [
         part
-        for part in _parts(groups.members[k], candidate)
-        if least <= candidate.weight[part].sum() <= groups.weight[k] - least
+        for part in _bipartitions(groups.members[k], candidate)
+        if min_weight <= candidate.weight[part].sum() <= groups.weight[k] - min_weight
     ]
     if not parts:
         return
@@ -150,14 +152,18 @@ def resplit_group(
     log_p = yield np.stack([sides, groups.statistics[k] - sides], axis=1)
     first = int(np.argmin(log_p))
     if log_p[first] <= log(alpha):
-        yield from groups.part(k, parts[first], candidate)
+        yield from groups.split(k, parts[first], candidate)
 
 
-def _parts(members: list[int], candidate: LevelCandidate) -> list[list[int]]:
+def _bipartitions(members: list[int], candidate: LevelCandidate) -> list[list[int]]:
     """Bipartitions of levels: by order, or all if there are few; each part contains the first level."""
-    if not candidate.is_ordered and len(members) <= TRIED_PARTS:
-        rest = members[1:]
-        return [[members[0], *chosen] for size in range(len(rest)) for chosen in combinations(rest, size)]
+    if not candidate.is_ordered and len(members) <= MAX_BIPARTITION_LEVELS:
+        others = members[1:]
+        return [
+            [members[0], *members_beside_first]
+            for size in range(len(others))
+            for members_beside_first in combinations(others, size)
+        ]
     order = members
     if not candidate.is_ordered:
         order = [members[i] for i in by_outcome(candidate.statistics[members], candidate.is_mean)]
@@ -165,29 +171,31 @@ def _parts(members: list[int], candidate: LevelCandidate) -> list[list[int]]:
     return [part if members[0] in part else [m for m in members if m not in set(part)] for part in cuts]
 
 
-MOST_LEVELS = 400  # beyond, levels are first combined into so many runs of similar outcome
+# levels of a column at a node; more are first combined into so many runs of similar outcome, because merging takes the cube
+# of the number of levels (docs/decisions/0011)
+MAX_LEVELS = 400
 
 
-def runs(candidate: LevelCandidate) -> np.ndarray:
+def assign_runs(candidate: LevelCandidate) -> np.ndarray:
     """Run of each level, int32 [n_levels]: its own, or, for very many levels, runs of similar outcome and weight."""
     n = len(candidate.weight)
-    if n <= MOST_LEVELS:
+    if n <= MAX_LEVELS:
         return np.arange(n, dtype=np.int32)
     order = np.arange(n) if candidate.is_ordered else by_outcome(candidate.statistics, candidate.is_mean)
     midpoint = np.cumsum(candidate.weight[order]) - candidate.weight[order] / 2
     run_of = np.empty(n, np.int32)
-    run_of[order] = np.minimum(midpoint / midpoint[-1] * MOST_LEVELS, MOST_LEVELS - 1).astype(np.int32)
-    return in_order(run_of)
+    run_of[order] = np.minimum(midpoint / midpoint[-1] * MAX_LEVELS, MAX_LEVELS - 1).astype(np.int32)
+    return renumber_groups(run_of)
 
 
-def reduced(candidate: LevelCandidate, run_of: np.ndarray) -> LevelCandidate:
+def combine_runs(candidate: LevelCandidate, run_of: np.ndarray) -> LevelCandidate:
     """Candidate whose levels are the runs."""
     statistics = np.zeros((int(run_of.max()) + 1, candidate.statistics.shape[1]))
     np.add.at(statistics, run_of, candidate.statistics)
     return msgspec.structs.replace(candidate, statistics=statistics, weight=np.bincount(run_of, candidate.weight))
 
 
-def is_line(n_statistics: int, is_mean: bool) -> bool:
+def is_one_dimensional(n_statistics: int, is_mean: bool) -> bool:
     """Whether outcomes are one-dimensional: means, or proportions of two classes."""
     return is_mean or n_statistics == 2
 
@@ -197,21 +205,23 @@ def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
     if is_mean:
         return np.argsort(statistics[:, 1] / statistics[:, 0], kind="stable")
     proportion = statistics / statistics.sum(axis=1, keepdims=True)
-    score = proportion[:, 1] if is_line(proportion.shape[1], is_mean) else proportion @ _widest_direction(proportion)
+    score = (
+        proportion[:, 1] if is_one_dimensional(proportion.shape[1], is_mean) else proportion @ _first_component(proportion)
+    )
     return np.argsort(np.round(score, 12), kind="stable")
 
 
-def _widest_direction(share: np.ndarray) -> np.ndarray:
+def _first_component(proportion: np.ndarray) -> np.ndarray:
     """First principal component; its largest entry (the last of equals) is positive, since rounding decides the sign
     otherwise.
     """
-    centred = share - share.mean(axis=0)
+    centred = proportion - proportion.mean(axis=0)
     direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     size = np.abs(direction)
     return direction * np.sign(direction[np.flatnonzero(size > size.max() - 1e-6)[-1]])
 
 
-def in_order(group_of: np.ndarray) -> np.ndarray:
+def renumber_groups(group_of: np.ndarray) -> np.ndarray:
     """Renumber groups in the order of their first levels."""
     n = len(group_of)
     first = np.full(int(group_of.max(initial=-1)) + 1, n)

@@ -18,17 +18,17 @@ from baytree import _core
 from baytree.parallel import threads
 from baytree.tree.search.counted.counts import CodeSums
 from baytree.tree.search.counted.groups import (
-    MOST_LEVELS,
+    MAX_LEVELS,
     Grouping,
     Groups,
     LevelCandidate,
     MergeRules,
-    in_order,
-    is_line,
-    least_size,
-    reduced,
+    assign_runs,
+    combine_runs,
+    is_one_dimensional,
+    min_group_weight,
+    renumber_groups,
     resplit_group,
-    runs,
     totals,
 )
 from baytree.tree.search.counted.significance_tests import KERNELS, test_groups
@@ -50,7 +50,7 @@ def merge(candidate: LevelCandidate, rules: MergeRules) -> Merge:
 def run_merges(merges: Sequence[Merge], test: str) -> list[Grouping]:
     """Run merges together and return their results."""
     results: dict[int, Grouping] = {}
-    pending = {k: next(each) for k, each in enumerate(merges)}
+    pending = {k: next(generator) for k, generator in enumerate(merges)}
     while pending:
         results_of_tests = _test_pending(pending, test)
         pending = {}
@@ -64,35 +64,39 @@ def run_merges(merges: Sequence[Merge], test: str) -> list[Grouping]:
 
 def _merge_levels(candidate: LevelCandidate, rules: MergeRules) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
     """Groups of the known levels; very many levels are first combined into runs."""
-    run_of = runs(candidate)
+    run_of = assign_runs(candidate)
     n_runs = int(run_of.max(initial=-1)) + 1
     if n_runs < 2:
         return run_of
-    reduced_candidate = candidate if n_runs == len(run_of) else reduced(candidate, run_of)
+    reduced_candidate = candidate if n_runs == len(run_of) else combine_runs(candidate, run_of)
     groups = Groups(reduced_candidate.statistics, reduced_candidate.weight, reduced_candidate.is_ordered)
     left, right = (
         (np.arange(n_runs - 1), np.arange(1, n_runs)) if reduced_candidate.is_ordered else np.triu_indices(n_runs, 1)
     )
     yield from groups.measure(left, right)
-    step = _merge_exhaustively if rules.exhaustive else _merge_similar
-    group_of = yield from step(groups, reduced_candidate, rules)
-    return in_order(group_of[run_of])
+    merge_rule = _merge_exhaustively if rules.exhaustive else _merge_similar
+    group_of = yield from merge_rule(groups, reduced_candidate, rules)
+    return renumber_groups(group_of[run_of])
 
 
 def _merge_similar(
     groups: Groups, candidate: LevelCandidate, rules: MergeRules
 ) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
-    min_size = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
+    min_size = min_group_weight(candidate.weight.sum() + candidate.floating_weight, rules)
     threshold = log(rules.alpha_merge) if rules.alpha_merge > 0 else -inf
-    seen: set[bytes] = set()
+    known_groupings: set[bytes] = set()
     while len(groups) > 1:
         k, other = groups.closest()
         is_similar = len(groups) > 2 and groups.log_p[k, other] > threshold
         if not is_similar and groups.weight[groups.alive].min() >= min_size:
             break
         yield from groups.join(k, other)
-        if rules.alpha_resplit is not None and len(groups.members[k]) > 2 and groups.group_of().tobytes() not in seen:
-            seen.add(groups.group_of().tobytes())  # the same groups are never split twice, so merging terminates
+        if (
+            rules.alpha_resplit is not None
+            and len(groups.members[k]) > 2
+            and groups.group_of().tobytes() not in known_groupings
+        ):
+            known_groupings.add(groups.group_of().tobytes())  # the same groups are never split twice, so merging terminates
             yield from resplit_group(groups, k, candidate, rules.alpha_resplit, min_size)
     return groups.group_of()
 
@@ -101,13 +105,13 @@ def _merge_exhaustively(
     groups: Groups, candidate: LevelCandidate, rules: MergeRules
 ) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
     """Merge down to two groups whatever p, then take the step of smallest p, the first of several (Biggs et al. 1991)."""
-    min_size = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
-    best, best_groups = inf, np.zeros(0, np.int64)
+    min_size = min_group_weight(candidate.weight.sum() + candidate.floating_weight, rules)
+    smallest_log_p, best_groups = inf, np.zeros(0, np.int64)
     while True:
         if groups.weight[groups.alive].min() >= min_size or len(groups) == 1:
             log_p = yield from _test_all_groups(groups.statistics[groups.alive])
-            if log_p < best or not len(best_groups):
-                best, best_groups = log_p, groups.group_of()
+            if log_p < smallest_log_p or not len(best_groups):
+                smallest_log_p, best_groups = log_p, groups.group_of()
         if len(groups) == 1 or (len(groups) == 2 and len(best_groups)):
             return best_groups
         yield from groups.join(*groups.closest())
@@ -120,10 +124,10 @@ def _assign_floating(
     n_groups = int(group_of.max(initial=-1)) + 1
     if n_groups == 0:
         return 0
-    known = totals(candidate, group_of, -1)
-    log_p = yield np.stack([known, np.broadcast_to(floating, known.shape)], axis=1)
+    known_totals = totals(candidate, group_of, -1)
+    log_p = yield np.stack([known_totals, np.broadcast_to(floating, known_totals.shape)], axis=1)
     nearest = int(np.argmax(log_p))
-    min_size = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
+    min_size = min_group_weight(candidate.weight.sum() + candidate.floating_weight, rules)
     if candidate.floating_weight < min_size:
         return nearest
     separate = yield from _test_all_groups(totals(candidate, group_of, n_groups))
@@ -149,11 +153,11 @@ def _test_pending(waiting: dict[int, np.ndarray], test: str) -> dict[int, np.nda
     return results
 
 
-_BLOCK = 1 << 18  # numbers tested per block, which bounds the working memory
+_BLOCK_CELLS = 1 << 18  # cells of tables that are tested per call of the core, which bounds the working memory (2 MB)
 
 
 def _in_blocks(tables: np.ndarray, test: str) -> np.ndarray:
-    size = max(1, _BLOCK // max(1, tables.shape[1] * tables.shape[2]))
+    size = max(1, _BLOCK_CELLS // max(1, tables.shape[1] * tables.shape[2]))
     return np.concatenate([test_groups(tables[k : k + size], test) for k in range(0, len(tables), size)])
 
 
@@ -197,14 +201,14 @@ class CellIndex(msgspec.Struct, frozen=True):
     has_missing: np.ndarray  # bool [n_nodes, n_columns], the first cell holds missing values
 
     @classmethod
-    def of(cls, columns: list[CountedColumn], places: np.ndarray) -> CellIndex:
+    def of(cls, columns: list[CountedColumn], nodes: np.ndarray) -> CellIndex:
         """Index of the nodes with these ids in the counts."""
         keys, n_codes = [column.cells.key for column in columns], np.array([column.n_codes for column in columns], np.int64)
-        return cls(*_core.node_spans(keys, n_codes, places))
+        return cls(*_core.node_spans(keys, n_codes, nodes))
 
-    def cells(self, at: int, column: int) -> tuple[int, int, bool]:
+    def cells(self, node: int, column: int) -> tuple[int, int, bool]:
         """First and last cell of a node, by its index, and whether the first holds missing values."""
-        return int(self.first[at, column]), int(self.last[at, column]), bool(self.has_missing[at, column])
+        return int(self.first[node, column]), int(self.last[node, column]), bool(self.has_missing[node, column])
 
 
 class MergedColumns(msgspec.Struct, frozen=True):
@@ -215,19 +219,19 @@ class MergedColumns(msgspec.Struct, frozen=True):
     group: list[np.ndarray]  # [n_columns], int32 [n_cells]
 
 
-def merge_all_columns(columns: list[CountedColumn], where: CellIndex, rules: MergeRules) -> MergedColumns:
+def merge_columns(columns: list[CountedColumn], cells: CellIndex, rules: MergeRules) -> MergedColumns:
     """Merge the levels of every column at every open node; return groups and log p-values."""
     by_core = rules.test in KERNELS and rules.alpha_resplit is None
-    return _merge_in_core(columns, where, rules) if by_core else _merge_in_python(columns, where, rules)
+    return _merge_in_core(columns, cells, rules) if by_core else _merge_in_python(columns, cells, rules)
 
 
-def _merge_in_core(columns: list[CountedColumn], where: CellIndex, rules: MergeRules) -> MergedColumns:
+def _merge_in_core(columns: list[CountedColumn], cells: CellIndex, rules: MergeRules) -> MergedColumns:
     """Merge in the core, by the tests that it implements."""
-    run, run_of = _runs(columns, where)
-    is_long = (where.last - where.first).sum() >= _WORTH_A_THREAD
+    run, run_of = _runs(columns, cells)
+    is_long = (cells.last - cells.first).sum() >= _MIN_PARALLEL_CELLS
     n_groups, log_p, group = _core.try_columns(
         [(column.cells.sums, column.weight, column.is_ordered) for column in columns],
-        (where.first, where.last, run, where.has_missing),
+        (cells.first, cells.last, run, cells.has_missing),
         run_of,
         rules.test,
         _core.TrialRules(
@@ -235,67 +239,69 @@ def _merge_in_core(columns: list[CountedColumn], where: CellIndex, rules: MergeR
             rules.min_leaf,
             rules.min_prob,
             bool(rules.exhaustive),
-            MOST_LEVELS,
+            MAX_LEVELS,
         ),
         threads.free() if is_long else 1,
     )
     return MergedColumns(n_groups, log_p, group)
 
 
-_WORTH_A_THREAD = 1 << 13  # cells; below this one thread is faster
+_MIN_PARALLEL_CELLS = 1 << 13  # cells; below this one thread is faster
 
 
-def _runs(columns: list[CountedColumn], where: CellIndex) -> tuple[np.ndarray, np.ndarray]:
+def _runs(columns: list[CountedColumn], cells: CellIndex) -> tuple[np.ndarray, np.ndarray]:
     """Start of the runs of each column at each node (−1 if levels are few or the core finds them), and the runs."""
-    begin, all_runs, n = np.full(where.first.shape, -1, np.int64), [np.zeros(0, np.int32)], 0
-    unknown = [not (column.is_ordered or is_line(column.cells.sums.shape[1], column.is_mean)) for column in columns]
-    for at, column in np.argwhere((where.last - where.first > MOST_LEVELS) & unknown).tolist():
-        own = columns[column].candidate(*where.cells(at, column))
-        if len(own.weight) > MOST_LEVELS:
-            begin[at, column] = n
-            all_runs.append(runs(own))
-            n += len(own.weight)
+    begin, all_runs, n = np.full(cells.first.shape, -1, np.int64), [np.zeros(0, np.int32)], 0
+    unknown = [
+        not (column.is_ordered or is_one_dimensional(column.cells.sums.shape[1], column.is_mean)) for column in columns
+    ]
+    for node, column in np.argwhere((cells.last - cells.first > MAX_LEVELS) & unknown).tolist():
+        candidate = columns[column].candidate(*cells.cells(node, column))
+        if len(candidate.weight) > MAX_LEVELS:
+            begin[node, column] = n
+            all_runs.append(assign_runs(candidate))
+            n += len(candidate.weight)
     return begin, np.concatenate(all_runs)
 
 
-def _merge_in_python(columns: list[CountedColumn], where: CellIndex, rules: MergeRules) -> MergedColumns:
+def _merge_in_python(columns: list[CountedColumn], cells: CellIndex, rules: MergeRules) -> MergedColumns:
     """Merge in Python, by rules that the core does not know, in batches that bound the memory."""
-    shape = where.first.shape
+    shape = cells.first.shape
     merged = MergedColumns(np.zeros(shape, np.int32), np.zeros(shape), [np.zeros(len(c.weight), np.int32) for c in columns])
-    for batch in threads.map_streamed(lambda pairs: _merge_batch(columns, where, rules, pairs), _batches(where)):
-        for (at, column), (n_groups, log_p, group) in batch:
-            merged.n_groups[at, column], merged.log_p[at, column] = n_groups, log_p
-            merged.group[column][where.first[at, column] : where.last[at, column]] = group
+    for batch in threads.map_streamed(lambda pairs: _merge_batch(columns, cells, rules, pairs), _batches(cells)):
+        for (node, column), (n_groups, log_p, group) in batch:
+            merged.n_groups[node, column], merged.log_p[node, column] = n_groups, log_p
+            merged.group[column][cells.first[node, column] : cells.last[node, column]] = group
     return merged
 
 
 Pair = tuple[int, int]  # index of a node, and a column
 
-_MAX_PAIRS = 200_000  # pairs of codes
+_MAX_BATCH_PAIRS = 200_000  # pairs of codes whose p-values are in memory together
 
 
-def _batches(where: CellIndex) -> Iterator[list[Pair]]:
+def _batches(cells: CellIndex) -> Iterator[list[Pair]]:
     """Batches of nodes and columns, each with a bounded number of pairs of codes."""
     batch: list[Pair] = []
     n_pairs = 0
-    for (at, column), n_codes in np.ndenumerate(where.last - where.first):
-        batch.append((at, column))
+    for (node, column), n_codes in np.ndenumerate(cells.last - cells.first):
+        batch.append((node, column))
         n_pairs += int(n_codes) ** 2
-        if n_pairs > _MAX_PAIRS:
+        if n_pairs > _MAX_BATCH_PAIRS:
             yield batch
             batch, n_pairs = [], 0
     yield batch
 
 
 def _merge_batch(
-    columns: list[CountedColumn], where: CellIndex, rules: MergeRules, pairs: list[Pair]
+    columns: list[CountedColumn], cells: CellIndex, rules: MergeRules, pairs: list[Pair]
 ) -> list[tuple[Pair, tuple[int, float, np.ndarray]]]:
-    candidates = [columns[column].candidate(*where.cells(at, column)) for at, column in pairs]
-    groupings = run_merges([merge(each, rules) for each in candidates], rules.test)
+    candidates = [columns[column].candidate(*cells.cells(node, column)) for node, column in pairs]
+    groupings = run_merges([merge(generator, rules) for generator in candidates], rules.test)
     results = []
     for pair, grouping in zip(pairs, groupings, strict=True):
         group = grouping.group_of
-        if where.has_missing[pair]:  # their cell is the first one
+        if cells.has_missing[pair]:  # their cell is the first one
             group = np.append(grouping.floating, group) if columns[pair[1]].is_ordered else np.roll(group, 1)
         results.append((pair, (grouping.n_groups, grouping.log_p, group)))
     return results

@@ -41,9 +41,9 @@ from baytree.tree.search.sorted import grow_sorted, settings
 def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False) -> tuple[Tree, Tried]:
     """Grow the tree of a policy; also return every candidate test of its nodes, if requested."""
     refuse(policy)
-    nodes, tried = _grow(rows, policy, traces)
+    nodes, traced = _grow(rows, policy, traces)
     levels = np.array([len(c.levels) if c.kind is Kind.NOMINAL else 0 for c in rows.schema], np.int32)
-    return with_complexity(tree_of_nodes(nodes.as_raw(levels), policy)), tried
+    return with_complexity(tree_of_nodes(nodes.as_raw(levels), policy)), traced
 
 
 def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, Tried]:
@@ -52,42 +52,42 @@ def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, Tried]
     coded, coding = coded_rows(rows, n_threads)
     root, max_leaves = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
     choice = _core.class_tests(coding.values, coding.levels, len(root.weight), core_rules(policy, root.total))
-    tried: Tried = []
+    traced: Tried = []
     nodes, new_nodes = Nodes.root(root.weight), np.zeros(1, np.int64)  # nodes without a test
     while new_nodes.size:
         counts = _count_new_nodes(coded, coding, nodes, new_nodes, policy)
         keys, weights = [cells.key for cells in counts.cells], [cells.sums[:, 0] for cells in counts.cells]
         with refusing_branches(rows.schema.names, coding.levels):
             nodes_left = _MAX_NODES + 4 * root.n_rows - len(nodes)
-            tests, tests_tried = choice.best(keys, weights, counts.sums, nodes_left, n_threads, traces)
-        tried += [(int(new_nodes[index]), *test) for index, *test in tests_tried]
-        nodes = nodes.tested(new_nodes, counts.rows, tests)
+            tests, node_tests = choice.best(keys, weights, counts.sums, nodes_left, n_threads, traces)
+        traced += [(int(new_nodes[index]), *test) for index, *test in node_tests]
+        nodes = nodes.with_tests(new_nodes, counts.rows, tests)
         split = new_nodes[nodes.column[new_nodes] >= 0] if max_leaves is None else best_first(nodes, max_leaves)
-        nodes, split = nodes.carried_out(split)
-        coded = coded.apply(partial(stepped_down, nodes.only(split), nodes.rank, nodes.first, nodes.missing))
+        nodes, split = nodes.mark_split(split)
+        coded = coded.apply(partial(stepped_down, nodes.columns_of(split), nodes.rank, nodes.first, nodes.missing))
         new_nodes = nodes.children(split)
-    return (nodes, tried) if max_leaves is None else _limit_leaves(nodes, tried, max_leaves)
+    return (nodes, traced) if max_leaves is None else _limit_leaves(nodes, traced, max_leaves)
 
 
 _MIN_PARALLEL_VALUES = 1 << 16  # values; below this one thread is faster
 
-_MAX_NODES = 1 << 22  # in addition to four per row
+_MAX_NODES = 1 << 22  # nodes in addition to four per row, so that growth ends before memory does
 
 
-def _limit_leaves(nodes: Nodes, tried: Tried, most: int) -> tuple[Nodes, Tried]:
-    """Prune to `most` leaves; nodes that were tested in advance are dropped."""
-    remaining, origin = nodes.compact(best_first(nodes, most))
+def _limit_leaves(nodes: Nodes, traced: Tried, max_leaves: int) -> tuple[Nodes, Tried]:
+    """Prune to `max_leaves` leaves; nodes that were tested in advance are dropped."""
+    remaining, origin = nodes.compact(best_first(nodes, max_leaves))
     new_id = {int(number): k for k, number in enumerate(origin)}
-    return remaining, [(new_id[test[0]], *test[1:]) for test in tried if test[0] in new_id]
+    return remaining, [(new_id[test[0]], *test[1:]) for test in traced if test[0] in new_id]
 
 
 def _count_new_nodes(
-    coded: PartitionValues[RankedRows], coding: DistinctValueCodes, nodes: Nodes, fresh: np.ndarray, policy: Policy
+    coded: PartitionValues[RankedRows], coding: DistinctValueCodes, nodes: Nodes, new_nodes: np.ndarray, policy: Policy
 ) -> DepthCounts:
     """Count the rows of the new nodes, and the columns of those that may be split, in one pass."""
-    is_open = nodes.may_split(fresh, policy.stopping)[:, None] & ~nodes.is_used(fresh, len(coding.levels))
+    is_open = nodes.may_split(new_nodes, policy.stopping)[:, None] & ~nodes.is_used_above(new_nodes, len(coding.levels))
     index_of = np.full(len(nodes), -1, np.int32)
-    index_of[fresh] = np.arange(len(fresh))
+    index_of[new_nodes] = np.arange(len(new_nodes))
     return coded.map_reduce(partial(count_classes, coding.n_codes, is_open, index_of))
 
 
@@ -102,8 +102,8 @@ def grow_multiway_numbers(table: Table, policy: Policy, threads: int = 1) -> Tre
     ("category"), or to the heaviest branch ("largest", which evaluates a column by its known rows).
     """
     if policy.missing not in WAYS:
-        known = ", ".join(repr(rule.value) for rule in WAYS)
-        raise ValueError(f"missing={policy.missing.value!r} supports binary splits only; with 'multiway' use {known}")
+        supported = ", ".join(repr(rule.value) for rule in WAYS)
+        raise ValueError(f"missing={policy.missing.value!r} supports binary splits only; with 'multiway' use {supported}")
     tree = _grow_levels(table, policy, threads) if _has_levels(table) else _grow_binary(table, policy, threads)
     max_leaves = policy.stopping.max_leaves
     return with_complexity(tree) if max_leaves is None else prune_to_n_leaves(with_complexity(tree), max_leaves)

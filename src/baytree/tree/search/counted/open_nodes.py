@@ -17,7 +17,9 @@ class Nodes(msgspec.Struct, frozen=True):
     depth: np.ndarray  # int32 [n_nodes]
     counts: np.ndarray  # float64 [n_nodes, n_classes]
     rows: np.ndarray  # int64 [n_nodes], unweighted
-    parted: np.ndarray  # int32 [n_nodes], nearest ancestor whose test has one branch per level, −1 if there is none
+    multiway_ancestor: (
+        np.ndarray
+    )  # int32 [n_nodes], nearest ancestor whose test has one branch per level, −1 if there is none
     column: np.ndarray  # int32 [n_nodes], −1 if there is no test
     rank: np.ndarray  # int32 [n_nodes], codes up to it take the first branch; −1 if code c takes branch c
     cut: np.ndarray  # float64 [n_nodes]
@@ -31,7 +33,7 @@ class Nodes(msgspec.Struct, frozen=True):
     def root(cls, counts: np.ndarray) -> Nodes:
         """A root without a test."""
         none = np.full(1, -1, np.int32)
-        return _untested(np.zeros(1, np.int32), np.zeros(1, np.int32), counts[None], none)
+        return _nodes_without_tests(np.zeros(1, np.int32), np.zeros(1, np.int32), counts[None], none)
 
     def __len__(self) -> int:
         return len(self.column)
@@ -41,48 +43,50 @@ class Nodes(msgspec.Struct, frozen=True):
         """float64 [n_nodes]"""
         return self.counts.sum(axis=1)
 
-    def may_split(self, chosen: np.ndarray, stop: Stopping) -> np.ndarray:
+    def may_split(self, selected: np.ndarray, stop: Stopping) -> np.ndarray:
         """Whether nodes have several classes, enough weight and are not too deep, bool [n_chosen]."""
-        counts = self.counts[chosen]
+        counts = self.counts[selected]
         weight = counts.sum(axis=1)
         is_heavy = (weight >= 2 * stop.min_leaf - 1e-5) & (weight >= stop.min_split)
-        is_deep = self.depth[chosen] >= (np.inf if stop.max_depth is None else stop.max_depth)
+        is_deep = self.depth[selected] >= (np.inf if stop.max_depth is None else stop.max_depth)
         return (counts.max(axis=1) < weight) & is_heavy & ~is_deep
 
-    def is_used(self, chosen: np.ndarray, n_columns: int) -> np.ndarray:
+    def is_used_above(self, selected: np.ndarray, n_columns: int) -> np.ndarray:
         """Columns that an ancestor has split into their levels, bool [n_chosen, n_columns]."""
-        used, ancestor = np.zeros((len(chosen), n_columns), bool), self.parted[chosen]
+        used, ancestor = np.zeros((len(selected), n_columns), bool), self.multiway_ancestor[selected]
         while (open_rows := np.flatnonzero(ancestor >= 0)).size:
             used[open_rows, self.column[ancestor[open_rows]]] = True
-            ancestor = np.where(ancestor >= 0, self.parted[ancestor], -1)
+            ancestor = np.where(ancestor >= 0, self.multiway_ancestor[ancestor], -1)
         return used
 
-    def tested(self, chosen: np.ndarray, rows: np.ndarray, tests: dict[str, np.ndarray]) -> Nodes:
-        """Nodes with the tests of the chosen ones set and their children appended."""
+    def with_tests(self, selected: np.ndarray, n_rows: np.ndarray, tests: dict[str, np.ndarray]) -> Nodes:
+        """Nodes with the tests of the selected ones set and their children appended."""
         child_counts = tests.pop("counts").reshape(-1, self.counts.shape[1])
-        changed = {name: _with(getattr(self, name), chosen, entries) for name, entries in (tests | {"rows": rows}).items()}
-        split, branches = chosen[tests["column"] >= 0], tests["branches"][tests["column"] >= 0]
-        changed["first"] = _with(self.first, split, len(self) + np.cumsum(branches) - branches)
-        multiway_ancestor = np.where(changed["rank"][split] < 0, split, self.parted[split])
+        changed = {
+            name: _replaced(getattr(self, name), selected, entries) for name, entries in (tests | {"rows": n_rows}).items()
+        }
+        split, branches = selected[tests["column"] >= 0], tests["branches"][tests["column"] >= 0]
+        changed["first"] = _replaced(self.first, split, len(self) + np.cumsum(branches) - branches)
+        multiway_ancestor = np.where(changed["rank"][split] < 0, split, self.multiway_ancestor[split])
         parent = np.repeat(split, branches).astype(np.int32)
-        children = _untested(
+        children = _nodes_without_tests(
             parent, self.depth[parent] + 1, child_counts, np.repeat(multiway_ancestor, branches).astype(np.int32)
         )
         return msgspec.structs.replace(self, **changed)._joined(children)
 
-    def carried_out(self, chosen: np.ndarray) -> tuple[Nodes, np.ndarray]:
-        """Nodes with the chosen ones marked as split, and those of them that were not before."""
-        new = chosen[~self.is_split[chosen]]
-        return msgspec.structs.replace(self, is_split=_with(self.is_split, new, True)), new
+    def mark_split(self, selected: np.ndarray) -> tuple[Nodes, np.ndarray]:
+        """Nodes with the selected ones marked as split, and those of them that were not before."""
+        new = selected[~self.is_split[selected]]
+        return msgspec.structs.replace(self, is_split=_replaced(self.is_split, new, True)), new
 
-    def only(self, chosen: np.ndarray) -> np.ndarray:
+    def columns_of(self, selected: np.ndarray) -> np.ndarray:
         """Columns of the chosen tests, −1 for other nodes, int32 [n_nodes]."""
-        return _with(np.full(len(self), -1, np.int32), chosen, self.column[chosen])
+        return _replaced(np.full(len(self), -1, np.int32), selected, self.column[selected])
 
-    def children(self, chosen: np.ndarray) -> np.ndarray:
+    def children(self, selected: np.ndarray) -> np.ndarray:
         """Children of these nodes, in node order."""
-        count = self.branches[chosen].astype(np.int64)
-        return np.repeat(self.first[chosen] - np.cumsum(count) + count, count) + np.arange(count.sum())
+        count = self.branches[selected].astype(np.int64)
+        return np.repeat(self.first[selected] - np.cumsum(count) + count, count) + np.arange(count.sum())
 
     def compact(self, split: np.ndarray) -> tuple[Nodes, np.ndarray]:
         """Tree in which only these nodes are split, breadth first, and the former id of each node."""
@@ -120,34 +124,36 @@ class Nodes(msgspec.Struct, frozen=True):
         return Nodes(**{name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names})
 
 
-def best_first(nodes: Nodes, most_leaves: int) -> np.ndarray:
+def best_first(nodes: Nodes, max_leaves: int) -> np.ndarray:
     """Nodes that are split under a limit on leaves, best first: those of largest known gain."""
     column, branches, first = nodes.column.tolist(), nodes.branches.tolist(), nodes.first.tolist()
-    gains, taken, leaves, n_pushed = (nodes.gain * nodes.weight).tolist(), [], 1, 1
+    gains, selected, leaves, n_pushed = (nodes.gain * nodes.weight).tolist(), [], 1, 1
     heap = [(-gains[0], 0, 0)] if column[0] >= 0 else []
     while heap:
         node = heappop(heap)[-1]
-        if leaves + branches[node] - 1 > most_leaves:
+        if leaves + branches[node] - 1 > max_leaves:
             continue
         leaves += branches[node] - 1
-        taken.append(node)
+        selected.append(node)
         for child in range(first[node], first[node] + branches[node]):
             if column[child] >= 0:
                 heappush(heap, (-gains[child], n_pushed, child))
                 n_pushed += 1
-    return np.array(taken, np.int64)
+    return np.array(selected, np.int64)
 
 
-def _untested(parent: np.ndarray, depth: np.ndarray, counts: np.ndarray, parted: np.ndarray) -> Nodes:
+def _nodes_without_tests(parent: np.ndarray, depth: np.ndarray, counts: np.ndarray, multiway_ancestor: np.ndarray) -> Nodes:
     n = len(parent)
-    none = {name: np.full(n, -1, np.int32) for name in ("column", "rank", "missing")}
+    minus_ones = {name: np.full(n, -1, np.int32) for name in ("column", "rank", "missing")}
     zero = {name: np.zeros(n, np.int32) for name in ("branches", "first")}
     numbers = {"cut": np.full(n, np.nan), "gain": np.zeros(n), "rows": np.zeros(n, np.int64)}
     numbers["is_split"] = np.zeros(n, bool)
-    return Nodes(parent=parent, depth=depth, counts=counts, parted=parted, **none, **zero, **numbers)
+    return Nodes(
+        parent=parent, depth=depth, counts=counts, multiway_ancestor=multiway_ancestor, **minus_ones, **zero, **numbers
+    )
 
 
-def _with(array: np.ndarray, places: np.ndarray, entries: np.ndarray | bool) -> np.ndarray:
+def _replaced(array: np.ndarray, index: np.ndarray, entries: np.ndarray | bool) -> np.ndarray:
     changed = array.copy()
-    changed[places] = entries
+    changed[index] = entries
     return changed

@@ -37,13 +37,15 @@ def row_effects(tables: np.ndarray) -> np.ndarray:
     ratio = np.divide(fitted, independent, out=np.ones_like(fitted), where=(tables > 0) & (fitted > 0))
     statistic = np.maximum(2.0 * (tables * np.log(ratio)).sum(axis=(1, 2)), 0.0)
     degrees = np.maximum((group > 0).sum(axis=1) - 1, 0) * ((label > 0).sum(axis=1) > 1)
-    return _core.chi2_log_tail(np.where(statistic <= _ROUNDING * group.sum(axis=1), 0.0, statistic), degrees.astype(float))
+    return _core.chi2_log_tail(
+        np.where(statistic <= _FIT_TOLERANCE * group.sum(axis=1), 0.0, statistic), degrees.astype(float)
+    )
 
 
-_ROUNDING = 1e-13  # of the weight: rounding error of the fit in the statistic
+_FIT_TOLERANCE = 1e-13  # statistic relative to the weight that is rounding error of the fit and counts as 0
 
 
-def _fit_row_effects(tables: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _fit_row_effects(tables: np.ndarray, proportion: np.ndarray) -> np.ndarray:
     """Expected counts of the row-effects model, by Newton's method on all tables together.
 
     Each group keeps its weight; the unknowns are β (classes) and x (groups), with centred class scores. A ridge far
@@ -53,22 +55,22 @@ def _fit_row_effects(tables: np.ndarray, share: np.ndarray) -> np.ndarray:
     weight = tables.sum(axis=2)
     score = np.arange(n_classes) - (n_classes - 1) / 2.0
     with np.errstate(divide="ignore"):
-        beta = np.log(share)
+        beta = np.log(proportion)
     offset = np.zeros((n_tables, n_classes))
     effect = np.zeros((n_tables, n_groups))
-    best = _log_likelihood(tables, beta, offset, effect, score)
-    for _ in range(_NEWTON_STEPS):
+    likelihood = _log_likelihood(tables, beta, offset, effect, score)
+    for _ in range(_MAX_NEWTON_STEPS):
         d_offset, d_effect = _newton_step(tables, _probabilities(beta, offset, effect, score), weight, score)
-        offset, effect, better = _backtrack(tables, (beta, offset, effect, score), (d_offset, d_effect), best)
-        if np.all(better - best <= 1e-12 * np.maximum(1.0, np.abs(best))):
+        offset, effect, new_likelihood = _backtrack(tables, (beta, offset, effect, score), (d_offset, d_effect), likelihood)
+        if np.all(new_likelihood - likelihood <= 1e-12 * np.maximum(1.0, np.abs(likelihood))):
             break
-        best = better
+        likelihood = new_likelihood
     return weight[:, :, None] * _probabilities(beta, offset, effect, score)
 
 
-_NEWTON_STEPS = 60
+_MAX_NEWTON_STEPS = 60  # Newton converges in a few; the bound ends fits that diverge because a cell is empty
 
-_RIDGE = 1e-10
+_RIDGE = 1e-10  # relative to the weight: keeps the Hessian invertible and is below the precision of p
 
 
 def _probabilities(beta: np.ndarray, offset: np.ndarray, slope: np.ndarray, score: np.ndarray) -> np.ndarray:
@@ -86,16 +88,16 @@ def _log_likelihood(
 
 
 def _newton_step(
-    tables: np.ndarray, share: np.ndarray, weight: np.ndarray, score: np.ndarray
+    tables: np.ndarray, probability: np.ndarray, weight: np.ndarray, score: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     n_groups, n_classes = tables.shape[1:]
-    expected = weight[:, :, None] * share
+    expected = weight[:, :, None] * probability
     residual = tables - expected
     gradient = np.concatenate([residual.sum(axis=1), residual @ score], axis=1)
-    centre = share @ score  # [n_tables, n_groups]
+    centre = probability @ score  # [n_tables, n_groups]
     covariance = expected * (score - centre[:, :, None])  # covariance of class indicators and scores within each group
     hessian = np.zeros((len(tables), n_classes + n_groups, n_classes + n_groups))
-    hessian[:, :n_classes, :n_classes] = -np.einsum("tij,tik->tjk", expected, share)
+    hessian[:, :n_classes, :n_classes] = -np.einsum("tij,tik->tjk", expected, probability)
     diagonal = np.arange(n_classes + n_groups)
     hessian[:, diagonal[:n_classes], diagonal[:n_classes]] += expected.sum(axis=1)
     hessian[:, :n_classes, n_classes:] = covariance.transpose(0, 2, 1)
@@ -107,21 +109,24 @@ def _newton_step(
 
 
 def _backtrack(
-    tables: np.ndarray, place: tuple[np.ndarray, ...], step: tuple[np.ndarray, np.ndarray], best: np.ndarray
+    tables: np.ndarray,
+    parameters: tuple[np.ndarray, ...],
+    step: tuple[np.ndarray, np.ndarray],
+    likelihood_before: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Parameters after a step, each table's step halved until its likelihood does not decrease."""
-    beta, offset, slope, score = place
+    beta, offset, slope, score = parameters
     length = np.ones(len(tables))
     for _ in range(30):
         candidate = offset + length[:, None] * step[0], slope + length[:, None] * step[1]
         likelihood = _log_likelihood(tables, beta, *candidate, score)
-        is_worse = ~(likelihood >= best)
+        is_worse = ~(likelihood >= likelihood_before)
         if not is_worse.any():
             break
         length[is_worse] *= 0.5
     length[is_worse] = 0.0
     offset, slope = offset + length[:, None] * step[0], slope + length[:, None] * step[1]
-    return offset, slope, np.where(is_worse, best, likelihood)
+    return offset, slope, np.where(is_worse, likelihood_before, likelihood)
 
 
 @lru_cache(maxsize=65536)
@@ -141,7 +146,7 @@ def log_multiplier(n: int, n_groups: int, is_ordered: bool, is_floating: bool, e
     return float(np.logaddexp(alone, joined))
 
 
-def smallest_adjusted(n_levels: int, n_classes: int, weight: float) -> float:
+def min_adjusted_p(n_levels: int, n_classes: int, weight: float) -> float:
     """Smallest adjusted p-value that unordered levels can reach with Pearson's test.
 
     With r groups and at least r classes, χ² is at most n (r − 1); more groups than classes do not increase it.
@@ -171,7 +176,7 @@ def log_stirling(n: int, k: int) -> float:
     """
     if not 0 < k <= n:
         return 0.0 if n == k else float("-inf")
-    if n > _MIN_N_FOR_SUM and k * exp(-n / k) < 0.1:
+    if n > _MIN_SUM_ITEMS and k * exp(-n / k) < 0.1:
         return _stirling_sum(n, k)
     row = np.full(k + 1, -np.inf)
     row[0], ranks = 0.0, np.log(np.arange(1, k + 1))
@@ -181,7 +186,7 @@ def log_stirling(n: int, k: int) -> float:
     return float(row[k])
 
 
-_MIN_N_FOR_SUM = 200
+_MIN_SUM_ITEMS = 200  # items from which the alternating sum replaces the recurrence, whose time grows with n·k
 
 
 def _stirling_sum(n: int, k: int) -> float:

@@ -18,11 +18,11 @@ import numpy as np
 
 from baytree.tree.model.linear_combinations import Terms
 
-MOST_COLUMNS = 24  # whose scatter is computed: those that separate the classes best, one by one
+MAX_COLUMNS = 24  # columns whose scatter is computed, those that separate the classes best; bounds the number of triples
 
-MOST_SUMS = 4  # tried per pair of class groups
+MAX_DIRECTIONS = 4  # pairs or triples of columns that are evaluated on the rows, per division of the classes
 
-_COLLINEAR = 1e-6
+_MIN_DETERMINANT = 1e-6  # of the correlation matrix of a pair or triple; below it, columns count as collinear
 
 _MAX_EXPONENT_RANGE = 64  # range of the weights' exponents; a sum beyond it would equal one of its columns
 
@@ -36,7 +36,7 @@ class NodeScatter(msgspec.Struct, frozen=True):
     products: np.ndarray  # float64 [n_kept, n_kept], within classes
 
 
-def near_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scale_near_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns [n_rows, n_columns] scaled by powers of two, so that squares do not over- or underflow, and the exponents."""
     largest = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)
     unit = np.frexp(largest)[1]
@@ -49,14 +49,17 @@ def scatter_of(values: np.ndarray, label: np.ndarray, weight: np.ndarray, n_clas
     indicator[np.arange(len(label)), label] = weight
     size = indicator.sum(axis=0)
     mean, deviation = _center(values, indicator, label, size)
-    spread = np.sqrt(np.einsum("i,ij,ij->j", weight, deviation, deviation))
+    deviation_norm = np.sqrt(np.einsum("i,ij,ij->j", weight, deviation, deviation))
     ratio = np.divide(
-        np.abs(mean - _weighted_mean(mean, size)).max(axis=0), spread, out=np.zeros(len(spread)), where=spread > 0
+        np.abs(mean - _weighted_mean(mean, size)).max(axis=0),
+        deviation_norm,
+        out=np.zeros(len(deviation_norm)),
+        where=deviation_norm > 0,
     )
-    chosen = np.sort(np.argsort(-ratio, kind="stable")[:MOST_COLUMNS])
-    chosen = chosen[(spread[chosen] > 0) & np.isfinite(spread[chosen])]
-    centred = deviation[:, chosen]
-    return NodeScatter(chosen, size, mean[:, chosen], centred.T @ (centred * weight[:, None]))
+    selected = np.sort(np.argsort(-ratio, kind="stable")[:MAX_COLUMNS])
+    selected = selected[(deviation_norm[selected] > 0) & np.isfinite(deviation_norm[selected])]
+    centred = deviation[:, selected]
+    return NodeScatter(selected, size, mean[:, selected], centred.T @ (centred * weight[:, None]))
 
 
 def _center(values: np.ndarray, member: np.ndarray, label: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,27 +67,31 @@ def _center(values: np.ndarray, member: np.ndarray, label: np.ndarray, size: np.
     is_finite = np.isfinite(values)
     is_complete = bool(is_finite.all())
     total = np.broadcast_to(size[:, None], (len(size), values.shape[1])) if is_complete else member.T @ is_finite
-    filled = values if is_complete else np.where(is_finite, values, 0.0)
-    mean = np.divide(member.T @ filled, total, out=np.zeros(total.shape), where=total > 0)
-    deviation = filled - mean[label]
+    finite_values = values if is_complete else np.where(is_finite, values, 0.0)
+    mean = np.divide(member.T @ finite_values, total, out=np.zeros(total.shape), where=total > 0)
+    deviation = finite_values - mean[label]
     return mean, deviation if is_complete else np.where(is_finite, deviation, 0.0)
 
 
-def directions(scatter: NodeScatter, unit: np.ndarray, groups: list[np.ndarray], n_read: int, least: float) -> list[Terms]:
-    """Sums of two or three columns that promise to save `least` bits more than one column does, without duplicates.
+def directions(
+    scatter: NodeScatter, unit: np.ndarray, groups: list[np.ndarray], n_read: int, min_saving: float
+) -> list[Terms]:
+    """Sums of two or three columns that promise to save `min_saving` bits more than one column does, without duplicates.
 
     `unit` are the exponents of the columns' scales. A group is one side of a division of the classes: bool [n_classes].
     The promise is n/2 · log2 of the ratio of Wilks' lambdas.
     """
-    found: dict[Terms, None] = {}
+    unique_terms: dict[Terms, None] = {}
     for first in groups:
         separation = _group_separation(scatter, first)
-        if separation is None or len(separation.gap) < n_read:
+        if separation is None or len(separation.difference) < n_read:
             continue
-        for columns, coefficient in _pairs(separation, least) if n_read == 2 else _triples(separation, least):
+        for columns, coefficient in _pairs(separation, min_saving) if n_read == 2 else _triples(separation, min_saving):
             column_ids = scatter.column[columns]
-            found |= dict.fromkeys(_round_weights(column_ids, coefficient, separation.spread[columns], unit[column_ids]))
-    return list(found)
+            unique_terms |= dict.fromkeys(
+                _round_weights(column_ids, coefficient, separation.standard_deviation[columns], unit[column_ids])
+            )
+    return list(unique_terms)
 
 
 def neighbours(terms: Terms, k: int) -> list[Terms]:
@@ -92,10 +99,10 @@ def neighbours(terms: Terms, k: int) -> list[Terms]:
     steps = 2**DIGITS
     weight = terms[k][1]
     digits, exponent = np.frexp(weight)
-    place = round(abs(float(digits)) * 2 * steps) - steps  # 0 … steps − 1 within its octave
+    position = round(abs(float(digits)) * 2 * steps) - steps  # 0 … steps − 1 within its octave
     variants = []
     for step in sorted(range(-steps, steps + 1), key=lambda step: (abs(step), step)):
-        octave, digit = divmod(place + step, steps)
+        octave, digit = divmod(position + step, steps)
         size = np.ldexp(1 + digit / steps, int(exponent) - 1 + octave)
         variants.append(_normalize((*terms[:k], (terms[k][0], float(np.sign(weight) * size)), *terms[k + 1 :])))
     return variants
@@ -108,17 +115,17 @@ def _weighted_mean(mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
 class GroupSeparation(msgspec.Struct, frozen=True):
     """Separation of two groups of classes: scaled mean difference, correlations and standard deviations within groups."""
 
-    gap: np.ndarray  # float64 [n_kept]
+    difference: np.ndarray  # float64 [n_kept]
     correlation: np.ndarray  # float64 [n_kept, n_kept]
-    spread: np.ndarray  # float64 [n_kept]
+    standard_deviation: np.ndarray  # float64 [n_kept]
     weights: tuple[float, float]  # of the groups
 
-    def needed(self, bits: float) -> float:
-        """Squared Mahalanobis distance gap' R⁻¹ gap that promises so many bits more than the best column."""
+    def required_distance(self, bits: float) -> float:
+        """Squared Mahalanobis distance d' R⁻¹ d of the group means that promises so many bits more than the best column."""
         first, second = self.weights
         total = first + second
         scale = first * second / total
-        return ((1 + scale * float((self.gap**2).max())) * 2 ** (2 * bits / total) - 1) / scale
+        return ((1 + scale * float((self.difference**2).max())) * 2 ** (2 * bits / total) - 1) / scale
 
 
 def _group_separation(scatter: NodeScatter, first: np.ndarray) -> GroupSeparation | None:
@@ -132,46 +139,56 @@ def _group_separation(scatter: NodeScatter, first: np.ndarray) -> GroupSeparatio
         if np.count_nonzero(side) > 1:
             deviation = scatter.mean - centre
             products = products + deviation.T @ (deviation * side[:, None])
-    spread = np.sqrt(np.diagonal(products))
-    return GroupSeparation((mean[0] - mean[1]) / spread, products / spread[:, None] / spread, spread, weights)
+    standard_deviation = np.sqrt(np.diagonal(products))
+    return GroupSeparation(
+        (mean[0] - mean[1]) / standard_deviation,
+        products / standard_deviation[:, None] / standard_deviation,
+        standard_deviation,
+        weights,
+    )
 
 
-Chosen = list[tuple[np.ndarray, np.ndarray]]  # columns, and their coefficients in standardised units
+ColumnCoefficients = list[tuple[np.ndarray, np.ndarray]]  # columns, and their coefficients in standardised units
 
 
-def _pairs(apart: GroupSeparation, least: float) -> Chosen:
+def _pairs(separation: GroupSeparation, min_saving: float) -> ColumnCoefficients:
     """Pairs of columns that separate the groups best, and well enough."""
-    gap, r = apart.gap, apart.correlation
+    difference, r = separation.difference, separation.correlation
     uncorrelated = 1 - r * r
-    coefficient = gap[:, None] - r * gap  # of the first column of each pair
-    distance = gap[:, None] * coefficient
-    distance = np.divide(distance + distance.T, uncorrelated, out=np.full(r.shape, -1.0), where=uncorrelated > _COLLINEAR)
-    pairs = _most_distant(np.triu(distance, 1), apart.needed(least))
+    coefficient = difference[:, None] - r * difference  # of the first column of each pair
+    distance = difference[:, None] * coefficient
+    distance = np.divide(
+        distance + distance.T, uncorrelated, out=np.full(r.shape, -1.0), where=uncorrelated > _MIN_DETERMINANT
+    )
+    pairs = _largest_distances(np.triu(distance, 1), separation.required_distance(min_saving))
     return [(np.array([i, j]), np.array([coefficient[i, j], coefficient[j, i]])) for i, j in pairs]
 
 
-def _most_distant(distance: np.ndarray, needed: float) -> list[tuple[int, ...]]:
-    if not distance.max() > needed:
+def _largest_distances(distance: np.ndarray, required: float) -> list[tuple[int, ...]]:
+    if not distance.max() > required:
         return []
-    order = np.argsort(-distance, axis=None, kind="stable")[:MOST_SUMS]
+    order = np.argsort(-distance, axis=None, kind="stable")[:MAX_DIRECTIONS]
     indices = zip(*np.unravel_index(order, distance.shape), strict=True)
-    return [tuple(map(int, index)) for index in indices if distance[index] > needed]
+    return [tuple(map(int, index)) for index in indices if distance[index] > required]
 
 
-def _triples(apart: GroupSeparation, least: float) -> Chosen:
-    """The best pairs, which promise half as much, extended by each third column; gap' R⁻¹ gap by Cramer's rule."""
-    columns = _extend_pairs(_pairs(apart, least / 2), len(apart.gap))  # [n_sets, 3]
+def _triples(separation: GroupSeparation, min_saving: float) -> ColumnCoefficients:
+    """The best pairs, which promise half as much, extended by each third column; d' R⁻¹ d by Cramer's rule."""
+    columns = _extend_pairs(_pairs(separation, min_saving / 2), len(separation.difference))  # [n_sets, 3]
     if not len(columns):
         return []
-    correlation, gap = apart.correlation[columns[:, :, None], columns[:, None, :]], apart.gap[columns]
+    correlation, difference = (
+        separation.correlation[columns[:, :, None], columns[:, None, :]],
+        separation.difference[columns],
+    )
     determinant, parts = _determinant(correlation), []
     for k in range(3):
         replaced = correlation.copy()
-        replaced[:, :, k] = gap
+        replaced[:, :, k] = difference
         parts.append(_determinant(replaced))
-    coefficient = np.stack(parts, axis=1) / np.where(determinant > _COLLINEAR, determinant, np.nan)[:, None]
-    distance = np.nan_to_num((coefficient * gap).sum(axis=1), nan=-1.0)
-    return [(columns[k], coefficient[k]) for (k,) in _most_distant(distance, apart.needed(least))]
+    coefficient = np.stack(parts, axis=1) / np.where(determinant > _MIN_DETERMINANT, determinant, np.nan)[:, None]
+    distance = np.nan_to_num((coefficient * difference).sum(axis=1), nan=-1.0)
+    return [(columns[k], coefficient[k]) for (k,) in _largest_distances(distance, separation.required_distance(min_saving))]
 
 
 def _determinant(matrix: np.ndarray) -> np.ndarray:
@@ -183,17 +200,19 @@ def _determinant(matrix: np.ndarray) -> np.ndarray:
     return m[0, 0] * first - m[0, 1] * second + m[0, 2] * third
 
 
-def _extend_pairs(pairs: Chosen, n: int) -> np.ndarray:
+def _extend_pairs(pairs: ColumnCoefficients, n: int) -> np.ndarray:
     """Pairs with each third column, int64 [n_sets, 3]."""
     triples = {tuple(sorted((*columns.tolist(), k))) for columns, _ in pairs for k in range(n) if k not in columns}
     return np.array(sorted(triples), np.int64).reshape(-1, 3)
 
 
-def _round_weights(columns: np.ndarray, slope: np.ndarray, spread: np.ndarray, unit: np.ndarray) -> Iterator[Terms]:
+def _round_weights(
+    columns: np.ndarray, coefficient: np.ndarray, standard_deviation: np.ndarray, unit: np.ndarray
+) -> Iterator[Terms]:
     """Sum with weights rounded to few binary digits; nothing if a column hardly counts."""
-    if np.abs(slope).min() * 2**OCTAVES < np.abs(slope).max():
+    if np.abs(coefficient).min() * 2**MAX_WEIGHT_RATIO_LOG2 < np.abs(coefficient).max():
         return
-    ratio = (slope / slope[0]) * (spread[0] / spread)
+    ratio = (coefficient / coefficient[0]) * (standard_deviation[0] / standard_deviation)
     digits, exponent = np.frexp(ratio)
     exponent = exponent - (unit - unit[0])
     if np.ptp(exponent) <= _MAX_EXPONENT_RANGE:
@@ -210,9 +229,11 @@ def _normalize(terms: Terms) -> Terms:
 
 DIGITS = 3  # of a weight in base 2, after the leading one: 1, 1.125, 1.25, … 1.875
 
-OCTAVES = 3  # a direction is used if, in standardised units, no weight is more than 2^3 times another
+MAX_WEIGHT_RATIO_LOG2 = (
+    3  # in standardised units; a column with a smaller weight hardly counts, and the direction is dropped
+)
 
-WEIGHT_BITS = 1 + DIGITS + log2(2 * (OCTAVES + 1) + 1)  # one octave more: weights are tried up and down
+WEIGHT_BITS = 1 + DIGITS + log2(2 * (MAX_WEIGHT_RATIO_LOG2 + 1) + 1)  # one octave more: weights are tried up and down
 
 
 def cost(n_read: int, n_columns: int, weight: float) -> float:
@@ -220,7 +241,7 @@ def cost(n_read: int, n_columns: int, weight: float) -> float:
     return log2(comb(n_columns, n_read)) + log2(max(weight - 1, 1)) + (n_read - 1) * WEIGHT_BITS
 
 
-def class_bits(counts: np.ndarray) -> np.ndarray:
+def label_bits(counts: np.ndarray) -> np.ndarray:
     """n·H, the bits that encode the class of every row, from class weights [n_nodes, n_classes], float64 [n_nodes]."""
     total = counts.sum(axis=1, keepdims=True)
     proportion = np.divide(counts, total, out=np.ones_like(counts), where=counts > 0)
