@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "linear/classes/class_held_out.hpp"
+#include "linear/logistic/compressed_rows.hpp"
+#include "linear/logistic/dense_rows.hpp"
+#include "linear/logistic/newton.hpp"
 #include "linear/row_loops.hpp"
 #include "naive_bayes/densities.hpp"
 #include "numeric/moments.hpp"
@@ -98,16 +100,30 @@ void print_slope(const char* name, const Rows& rows) {
   digest.print(name);
 }
 
-// The optimum of several classes of few rows, whose steps are loops over features and over small matrices.
+// The optimum of several classes on dense and on compressed rows, whose steps are loops over features and over small matrices.
 void print_classes(const char* name, const Rows& rows, double ridge, double lasso) {
   constexpr std::size_t n_few = 90, n_features = 6, q = n_features + 1;
   const linear::RowRun run{rows.values.data(), static_cast<std::ptrdiff_t>(n_columns), n_few, n_features, rows.label.data(), rows.weight.data()};
   std::vector<double> ridges(q, ridge), lassos(q, lasso);
   ridges.back() = lassos.back() = 0;
-  const auto fit = linear::class_fit(linear::ClassRows(run, n_classes), {ridges, lassos}, std::vector<double>(n_classes * q), {1e-8, 1e-10, 100});
-  if (!fit) return;
+  std::vector<std::int64_t> start{0};
+  std::vector<std::int32_t> feature;
+  std::vector<double> value;
+  for (std::size_t i = 0; i < n_few; ++i) {
+    for (std::size_t j = 0; j < n_features; ++j) feature.push_back(static_cast<std::int32_t>(j)), value.push_back(rows.values[i * n_columns + j]);
+    feature.push_back(static_cast<std::int32_t>(n_features)), value.push_back(1.0);
+    start.push_back(static_cast<std::int64_t>(value.size()));
+  }
+  const std::span<const std::int32_t> label(rows.label.data(), n_few);
+  const linear::CompressedRows compressed({start, feature, value}, q, label, std::span<const double>(rows.weight.data(), n_few), n_classes);
+  const std::vector<std::vector<double>> starts(1, std::vector<double>(n_classes * q));
+  const linear::StoppingRule stop{1e-8, 1e-10, 100};
+  const auto fit = linear::fit_logistic(linear::DenseRows(run, n_classes), {ridges, lassos}, starts, stop);
+  const auto same = linear::fit_logistic(compressed, {ridges, lassos}, starts, stop);
+  if (!fit || !same) return;
   Digest digest;
   digest.add(std::span<const double>(fit->theta));
+  digest.add(std::span<const double>(same->theta));
   digest.print(name);
 }
 

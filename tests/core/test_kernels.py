@@ -13,7 +13,7 @@ LOOPS = (
     "naive_bayes/density_loops",
     "naive_bayes/leave_one_out_loops",
     "linear/row_loops",
-    "linear/classes/class_loops",
+    "linear/logistic/logistic_loops",
     "linear/cholesky_loops",
 )
 

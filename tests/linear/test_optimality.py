@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.linear.logistic import few_rows, newton
+from baytree.linear.logistic import build_rows, core_rows, newton
 from law_settings import settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -70,7 +70,8 @@ def test_a_lasso_whose_steps_the_core_makes_is_that_of_steps_by_eigenvectors(mon
     level, other_level = rng.zipf(1.5, 700) % 30, rng.integers(0, 5, 700)
     frame = pd.DataFrame({"a": rng.normal(size=700), "b": level.astype(str), "c": other_level.astype(str)})
     y = frame["a"] + rng.normal(size=700) + (level == 1) > 0
-    monkeypatch.setattr(few_rows, "_MOST", 0)
+    monkeypatch.setattr(core_rows, "_MAX_HESSIAN_WORK", 0)
+    monkeypatch.setattr(build_rows, "_MAX_DENSITY", 0.0)
     core = bt.LogisticRegression(penalty="l1", C=0.3).fit(frame, y)
     monkeypatch.setattr(newton, "_FEW", 0)
     other = bt.LogisticRegression(penalty="l1", C=0.3).fit(frame, y)

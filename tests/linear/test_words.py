@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 import baytree as bt
 from baytree.engine.partitions import LocalPartitionValues
 from baytree.linear.design.sparse import SparseMatrix
-from baytree.linear.logistic.objective import Penalty, Tolerance
+from baytree.linear.logistic.objective import Penalty, Start, Tolerance
 from baytree.linear.logistic.rows import SparseRows
-from baytree.linear.logistic.solvers import working_sets
+from baytree.linear.logistic.solvers import minimize
 from baytree.linear.logistic.sparse_block import SparseBlock
 
 
@@ -71,10 +71,10 @@ def lasso(q, price):
 def test_a_start_is_left_as_it_was_and_features_of_rows_that_do_not_count_go_to_0(price, seed):
     rows = compressed(seed)
     penalty, aim = lasso(rows.q, price), Tolerance(1e-8, 1000, 1e-9)
-    whole = working_sets(rows, penalty, np.zeros((1, rows.q)), aim)
+    whole = minimize(rows, penalty, aim)
     before = whole.theta.copy()
     counts = np.arange(rows.n_rows) % 3 > 0
-    part = working_sets(rows.in_folds(counts.astype(np.int64)).without(0), penalty, whole.theta, aim)
+    part = minimize(rows.in_folds(counts.astype(np.int64)).without(0), penalty, aim, Start.at(whole))
     assert np.array_equal(whole.theta, before)
     assert max(whole.kkt_violation, part.kkt_violation) <= aim.tol
     x = rows.gathered().x

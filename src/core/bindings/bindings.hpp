@@ -23,7 +23,7 @@ void bind_densities(nanobind::module_& module);
 void bind_counts(nanobind::module_& module);
 void bind_subset_scores(nanobind::module_& module);
 void bind_linear(nanobind::module_& module);
-void bind_few_classes(nanobind::module_& module);
+void bind_logistic(nanobind::module_& module);
 void bind_mars(nanobind::module_& module);
 
 }  // namespace baytree::bindings

@@ -5,8 +5,6 @@
 #include "bindings/bindings.hpp"
 #include "linear/active_set.hpp"
 #include "linear/coordinate_descent.hpp"
-#include "linear/held_out.hpp"
-#include "linear/newton.hpp"
 #include "linear/row_hash.hpp"
 #include "linear/row_loops.hpp"
 #include "linear/sparse_rows.hpp"
@@ -23,8 +21,6 @@ void require(bool holds, const char* what) {
 }
 
 using Dense = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Found = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using DenseOutput = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::span<const double> flat(const Dense& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
@@ -162,50 +158,16 @@ double sparse_descent(Vector<int64_t> start, Vector<int32_t> code, Vector<double
       .sweep(view(coordinates));
 }
 
-bool net_step(Dense curvature, Vector<double> ridge, Vector<double> lasso, Vector<double> theta, Vector<double> gradient, double near,
-              Output<double> out) {
+bool lasso_step(Dense hessian, Vector<double> ridge, Vector<double> lasso, Vector<double> theta, Vector<double> gradient, double near,
+                Output<double> out) {
   const size_t q = theta.shape(0);
-  require(curvature.shape(0) == q && curvature.shape(1) == q && ridge.shape(0) == q && lasso.shape(0) == q && gradient.shape(0) == q &&
+  require(hessian.shape(0) == q && hessian.shape(1) == q && ridge.shape(0) == q && lasso.shape(0) == q && gradient.shape(0) == q &&
               out.shape(0) == q,
-          "net_step: the shapes do not fit");
+          "lasso_step: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  const auto step = linear::net_step(flat(curvature), {view(ridge), view(lasso)}, {view(theta), view(gradient)}, near);
+  const auto step = linear::lasso_step(flat(hessian), view(ridge), view(lasso), view(theta), view(gradient), near);
   if (step) std::ranges::copy(*step, out.data());
   return step.has_value();
-}
-
-nb::tuple newton_of_few_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> ridge, Vector<double> lasso,
-                              Vector<double> start, Dense curvature, double tol, double ideal, int64_t most) {
-  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
-  const size_t q = run.columns + 1;
-  require(label.shape(0) == run.rows && ridge.shape(0) == q && lasso.shape(0) == q && start.shape(0) == q &&
-              (curvature.size() == 0 || (curvature.shape(0) == q && curvature.shape(1) == q)),
-          "newton_of_few_rows: the shapes do not fit");
-  std::optional<linear::NewtonFit> fit;
-  {
-    nb::gil_scoped_release unlocked;
-    fit = linear::FewRows(run, {view(ridge), view(lasso)}).optimum(view(start), flat(curvature), {tol, ideal, most});
-  }
-  if (!fit) return nb::make_tuple();
-  nb::list values;
-  for (const double each : fit->values) values.append(each);
-  return nb::make_tuple(to_numpy(std::move(fit->theta), {1, q}), fit->violation, fit->steps, nb::tuple(values),
-                        to_numpy(std::move(fit->curvature), {q, q}));
-}
-
-void held_out_of_few_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<int64_t> fold, Cube ridge, Cube lasso,
-                          Dense theta, Cube curvature, Dense aim, int64_t most, DenseOutput loss, Found found) {
-  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
-  const size_t q = run.columns + 1, folds = aim.shape(0), count = aim.shape(1);
-  const auto has_shape = [&](const Cube& each) { return each.shape(0) == folds && each.shape(1) == count && each.shape(2) == q; };
-  require(label.shape(0) == run.rows && fold.shape(0) == run.rows && has_shape(ridge) && has_shape(lasso) &&
-              theta.shape(0) == count && theta.shape(1) == q && curvature.shape(0) == count && curvature.shape(1) == q &&
-              curvature.shape(2) == q && loss.shape(0) == folds && loss.shape(1) == count && found.size() == folds * count,
-          "held_out_of_few_rows: the shapes do not fit");
-  nb::gil_scoped_release unlocked;
-  const linear::StrengthPath path{folds, count, {ridge.data(), ridge.size()}, {lasso.data(), lasso.size()}, flat(theta),
-                                  {curvature.data(), curvature.size()}, flat(aim), most};
-  linear::HeldOut(run, view(fold), path).losses(flat(loss), {found.data(), found.size()});
 }
 
 void check_sparse(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, size_t features) {
@@ -246,18 +208,9 @@ void bind_linear(nb::module_& module) {
   module.def("gram_descent", &gram_descent, nb::arg("matrix").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("slope").noconvert(), "most"_a,
              "tolerance"_a, "Coordinate descent on a quadratic given by its matrix; (sweeps, last change).");
-  module.def("net_step", &net_step, nb::arg("curvature").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
+  module.def("lasso_step", &lasso_step, nb::arg("hessian").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
              nb::arg("theta").noconvert(), nb::arg("gradient").noconvert(), "near"_a, nb::arg("out").noconvert(),
-             "Writes the step to the minimum of a penalised quadratic; false where its matrix is nearly singular.");
-  module.def("newton_of_few_rows", &newton_of_few_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
-             nb::arg("weight").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
-             nb::arg("start").noconvert(), nb::arg("curvature").noconvert(), "tol"_a, "ideal"_a, "most"_a,
-             "Logistic regression of two classes: coefficients, violation, steps, objective after each, curvature; or nothing.");
-  module.def("held_out_of_few_rows", &held_out_of_few_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
-             nb::arg("weight").noconvert(), nb::arg("fold").noconvert(), nb::arg("ridge").noconvert(),
-             nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("curvature").noconvert(),
-             nb::arg("aim").noconvert(), "most"_a, nb::arg("loss").noconvert(), nb::arg("found").noconvert(),
-             "Held-out losses of a logistic regression of two classes for each fold and strength, and which were found.");
+             "Write the step to the minimum of a quadratic with an L1 penalty; False if its matrix is nearly singular.");
   module.def("sparse_descent", &sparse_descent, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
              nb::arg("value").noconvert(), nb::arg("share").noconvert(), nb::arg("weight").noconvert(),
              nb::arg("gradient").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(),

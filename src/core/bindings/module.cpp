@@ -54,6 +54,6 @@ NB_MODULE(_core, module) {
   bind_counts(module);
   bind_subset_scores(module);
   bind_linear(module);
-  bind_few_classes(module);
+  bind_logistic(module);
   bind_mars(module);
 }

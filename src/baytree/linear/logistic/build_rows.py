@@ -17,7 +17,7 @@ from baytree.folds.content_folds import assign_folds_by_weight
 from baytree.linear.design.design import Design
 from baytree.linear.design.feature_layout import VALUE, side_by_side
 from baytree.linear.design.row_summary import RowSummary
-from baytree.linear.design.sparse import SparseMatrix
+from baytree.linear.design.sparse import SparseMatrix, entries, stacked
 from baytree.linear.logistic.dense_block import DenseBlock
 from baytree.linear.logistic.rows import DenseRows, SparseRows
 from baytree.linear.logistic.sparse_block import SparseBlock
@@ -35,10 +35,15 @@ class ClassCodes(msgspec.Struct, frozen=True):
     k: int  # 1 for two classes
 
 
-def rows_of(rows: Partitions, design: Design, look: RowSummary, labels: ClassCodes) -> tuple[Rows, np.ndarray]:
-    """Rows in the design's units, and by how much each of their features exceeds its centred form. [q]"""
+def rows_of(
+    rows: Partitions, design: Design, look: RowSummary, labels: ClassCodes, *, compress: bool
+) -> tuple[Rows, np.ndarray]:
+    """Rows in the design's units, and by how much each of their features exceeds its centred form. [q]
+
+    `compress` allows sparse rows where features are dense in principle but mostly 0, that is, one-hot levels.
+    """
     q, weight = len(design) + 1, look.weight  # local variables: whatever a closure holds is sent to the workers
-    if _is_better_compressed(rows, design, look):
+    if _is_better_sparse(rows, design, look):
         sparse_blocks = rows.apply(lambda table: _sparse(table, design, weight, labels))
         above = design.above(is_stored=look.lie.is_sparse and len(design) == design.layout.n_columns)
         return SparseRows(sparse_blocks, rows.n_rows, q, labels.k), np.append(above, 0.0)
@@ -49,13 +54,17 @@ def rows_of(rows: Partitions, design: Design, look: RowSummary, labels: ClassCod
     # numbers in standard units, indicators as 0 and 1: most of a row is then 0
     is_value, centre, scale = design.layout.level == VALUE, design.centre, design.scale
     raw = msgspec.structs.replace(design, centre=np.where(is_value, centre, 0.0), scale=np.where(is_value, scale, 1.0))
-    dense = rows.apply(lambda table: _piece(_features(table, raw), table, weight, labels))
     remaining = np.where(is_value, 0.0, centre), np.where(is_value, 1.0, scale)
+    if compress and _is_mostly_zero(rows, design):
+        blocks = rows.apply(lambda table: _one_hot(table, raw, remaining, weight, labels))
+        above = np.append(remaining[0] / remaining[1], 0.0)
+        return SparseRows(blocks, rows.n_rows, q, labels.k, rescales=True), above
+    dense = rows.apply(lambda table: _piece(_features(table, raw), table, weight, labels))
     return DenseRows(dense, rows.n_rows, q, labels.k, *remaining), np.zeros(q)
 
 
-def _is_better_compressed(rows: Partitions, design: Design, look: RowSummary) -> bool:
-    """Whether rows should be sparse: always with text; with many one-hot features or a sparse matrix if dense rows would be
+def _is_better_sparse(rows: Partitions, design: Design, look: RowSummary) -> bool:
+    """Whether rows must be sparse: always with text; with many one-hot features or a sparse matrix if dense rows would be
     large.
     """
     if design.words:
@@ -64,6 +73,20 @@ def _is_better_compressed(rows: Partitions, design: Design, look: RowSummary) ->
     if look.lie.is_sparse:
         return cells > 2_000_000 and rows.map_reduce(lambda table: _stored(table, design), rows_per_part=None) < 0.3 * cells
     return cells > 50_000_000 and (design.layout.level != VALUE).mean() > 0.8
+
+
+# largest proportion of numbers that are not 0 in sparse rows; an entry takes about three times as long as a dense number
+_MAX_DENSITY = 0.3
+
+
+def _is_mostly_zero(rows: Partitions, design: Design) -> bool:
+    """Whether one-hot levels make rows of this process mostly 0. Remote rows stay dense: they need the whole Hessian in few
+    passes.
+    """
+    is_indicator = design.layout.level != VALUE
+    # a row has at most one level of each column
+    n_entries = int(np.count_nonzero(~is_indicator)) + len(np.unique(design.layout.source[is_indicator]))
+    return not isinstance(rows, RemotePartitions) and n_entries <= _MAX_DENSITY * len(design)
 
 
 def _stored(table: Table, design: Design) -> float:
@@ -98,6 +121,23 @@ def _sparse(table: Table, design: Design, total: float, labels: ClassCodes) -> S
     x = _constant_last(design.compressed(table)[0])
     _core.check_sparse(x.start, x.code, x.value, x.n_features)
     return SparseBlock(x, labels.code[table.label], table.weight / total, labels.k, table.first)
+
+
+def _one_hot(
+    table: Table, raw: Design, remaining: tuple[np.ndarray, np.ndarray], total: float, labels: ClassCodes
+) -> SparseBlock:
+    """Sparse rows of features that `raw` leaves at 0 and 1, in the units that remain; hashed as dense rows are."""
+    centre, scale = remaining
+    key, parts = np.empty(len(table), np.uint64), []
+    for first in range(0, max(len(table), 1), _BLOCK):
+        x = raw.features(table, slice(first, min(first + _BLOCK, len(table))))
+        if len(x):
+            _core.row_hashes(x, centre, scale, key[first : first + len(x)])
+        block = entries(x)
+        parts.append(msgspec.structs.replace(block, value=block.value / scale[block.code]))
+    x = _constant_last(stacked(parts))
+    _core.check_sparse(x.start, x.code, x.value, x.n_features)
+    return SparseBlock(x, labels.code[table.label], table.weight / total, labels.k, table.first, hashes=key)
 
 
 def _constant_last(x: SparseMatrix) -> SparseMatrix:

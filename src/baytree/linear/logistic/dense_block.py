@@ -34,6 +34,14 @@ class DenseBlock(msgspec.Struct, frozen=True):
     first: int = 0  # index of the first row in the table
     fold: np.ndarray = NO_FOLDS  # int64 [n_rows]; empty if there are no folds
 
+    @classmethod
+    def joined(cls, pieces: list[DenseBlock]) -> DenseBlock:
+        """Concatenate blocks."""
+        if len(pieces) == 1:
+            return pieces[0]
+        x, label, weight = (np.concatenate([getattr(p, name) for p in pieces]) for name in ("x", "label", "weight"))
+        return cls(x, label, weight, pieces[0].k)
+
     def __len__(self) -> int:
         return len(self.x)
 

@@ -13,10 +13,8 @@ import numpy as np
 from baytree.linear.elastic_net import solve
 from baytree.linear.linear_model import LOG_ZERO, LinearModel, Link
 from baytree.linear.logistic.build_rows import Rows
-from baytree.linear.logistic.few_rows import are_few
 from baytree.linear.logistic.model import LogisticModel
-from baytree.linear.logistic.newton import newton
-from baytree.linear.logistic.objective import Penalty, Solution, Tolerance
+from baytree.linear.logistic.objective import Penalty, Solution, Start, Tolerance, extrapolate
 from baytree.linear.logistic.problem import LogisticOptions, LogisticProblem, lambda_value, penalty_of
 from baytree.linear.logistic.rows import DenseRows
 from baytree.linear.logistic.sign_constraints import solve_with_sign_constraints
@@ -45,41 +43,38 @@ def fit_task(
     task: LogisticProblem,
     options: LogisticOptions,
     penalty: Penalty,
-    start: Solution | None = None,
+    start: Start | None = None,
     aim: Tolerance | None = None,
 ) -> Solution:
     """Optimum of one multinomial or two-class problem by the chosen solver, to a given tolerance or as precisely as
     possible.
     """
 
-    def solve(rows: Rows, own: Penalty, near: Solution | None) -> Solution:
+    def solve(rows: Rows, own: Penalty, near: Start | None) -> Solution:
         return _fit_rows(rows, options, own, near, aim)
 
     return solve_with_sign_constraints(task.rows, penalty, task.signs, solve, start)
 
 
 def _fit_rows(
-    rows: Rows, options: LogisticOptions, penalty: Penalty, start: Solution | None, aim: Tolerance | None
+    rows: Rows, options: LogisticOptions, penalty: Penalty, start: Start | None, aim: Tolerance | None
 ) -> Solution:
     given_aim, aim = aim, aim or Tolerance.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
         fit = minimize(rows, penalty, aim, start, options.solver)
-        return fit if given_aim else _closer(rows, penalty, aim, fit)
+        return fit if given_aim or options.solver == "lbfgs" else _closer(rows, penalty, aim, fit)
     theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
     rate = safe_rate(rows, penalty) if options.learning_rate is None else options.learning_rate
     return gradient_descent(rows, penalty, theta, aim, rate)
 
 
 def _closer(rows: Rows, penalty: Penalty, aim: Tolerance, fit: Solution) -> Solution:
-    """Refine a Newton solution to rounding error if rows are few: another step is cheap, and equal problems then give equal
-    digits.
-    """
+    """Refine a solution to rounding error if rows are few: a step is cheap then, and equal problems give equal digits."""
     n_left = aim.max_iter - fit.n_iter
-    is_by_newton = isinstance(rows, DenseRows) and (fit.hessian is not None or are_few(rows))
     is_small = rows.k * rows.n_rows * (rows.q - 1) <= _MAX_SIZE
-    if not (is_by_newton and is_small) or fit.is_separable or fit.kkt_violation > aim.tol or n_left < 1:
+    if not is_small or fit.is_separable or fit.kkt_violation > aim.tol or n_left < 1:
         return fit
-    refined = newton(rows, penalty, fit.theta, Tolerance(aim.tol, n_left, _CLOSER_FACTOR * aim.tol), fit.hessian)
+    refined = minimize(rows, penalty, Tolerance(aim.tol, n_left, _CLOSER_FACTOR * aim.tol), Start.at(fit))
     losses = fit.losses + refined.losses[1:]
     return msgspec.structs.replace(refined, n_iter=fit.n_iter + refined.n_iter, losses=losses, is_separable=False)
 
@@ -91,12 +86,13 @@ def lambda_grid(task: LogisticProblem, options: LogisticOptions, count: int) -> 
 
 
 def fit_path(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray) -> list[Solution]:
-    """Solution at each λ to within `tol`, warm-started from the previous one."""
+    """Solution at each λ to within `tol`, warm-started from the previous ones."""
     fits: list[Solution] = []
     aim = Tolerance(options.tol, options.max_iter, options.tol)
     for lambda_ in lambdas:
         penalty = penalty_of(task, options, float(lambda_))
-        fits.append(fit_task(task, options, penalty, fits[-1] if fits else None, aim))
+        start = Start(fits[-1].theta, extrapolate(lambdas, fits, penalty), fits[-1].hessian) if fits else None
+        fits.append(fit_task(task, options, penalty, start, aim))
     return fits
 
 
@@ -162,7 +158,10 @@ def covariance_of(task: LogisticProblem, fit: Solution) -> np.ndarray:
 
 def _model(task: LogisticProblem, theta: np.ndarray, link: Link, covariance: np.ndarray | None) -> LogisticModel:
     """Model for all declared classes; a class that does not occur gets probability 0."""
-    weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
+    weight, intercept = theta[:, :-1], theta[:, -1]
+    if task.above.any():
+        intercept = intercept + theta @ task.above
+        intercept = intercept - intercept.mean() if link == "softmax" else intercept
     if len(task.present) < task.n_classes or len(task.present) == 1:
         weight, intercept, link = _for_all(task, weight, intercept, link)
     linear = LinearModel(task.design, np.ascontiguousarray(weight), np.ascontiguousarray(intercept), link)

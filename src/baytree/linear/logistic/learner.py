@@ -13,15 +13,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree import _warnings
+from baytree import _core, _warnings
 from baytree.base.learner import FitResult
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions, rescale_weights
 from baytree.folds.splitters import Splitter, read_cv
 from baytree.linear.logistic.build_rows import Rows, numbered, with_folds
-from baytree.linear.logistic.few_rows import are_few, losses_of_few_rows
+from baytree.linear.logistic.core_rows import CoreRows
 from baytree.linear.logistic.fit import fit_path, fit_task, lambda_grid, model_of
-from baytree.linear.logistic.objective import Penalty, Solution, Tolerance
+from baytree.linear.logistic.objective import Penalty, Solution, Start, Tolerance, extrapolate
 from baytree.linear.logistic.problem import (
     LogisticOptions,
     LogisticProblem,
@@ -30,7 +30,7 @@ from baytree.linear.logistic.problem import (
     tasks_of,
     weight_of_classes,
 )
-from baytree.linear.logistic.rows import DenseRows
+from baytree.linear.logistic.rows import SparseRows
 from baytree.linear.logistic.sign_constraints import Solve, solve_with_sign_constraints
 from baytree.linear.logistic.solvers import minimize
 from baytree.linear.regularization_path import HeldOutLossCurve, RegularizationPath, choose, path_of
@@ -69,7 +69,7 @@ class LogisticLearner:
         tasks = tasks_of(task, options)
         if [start.shape for start in self.start] != [(each.rows.k, each.rows.q) for each in tasks]:
             return [fit_task(each, options, penalty) for each in tasks]
-        starts = [Solution(start, 0.0, 0) for start in self.start]
+        starts = [Start(start) for start in self.start]
         return [fit_task(each, options, penalty, start) for each, start in zip(tasks, starts, strict=True)]
 
 
@@ -95,7 +95,7 @@ class LogisticCVLearner:
             chosen = _at(self.options, lambdas[chosen_index])
             penalty = penalty_of(task, chosen)
             fits = [
-                fit_task(each, chosen, penalty, own[chosen_index])
+                fit_task(each, chosen, penalty, Start.at(own[chosen_index]))
                 for each, own in zip(tasks_of(task, chosen), solutions, strict=True)
             ]
             model = model_of(task, chosen, fits)
@@ -193,23 +193,34 @@ def held_out_losses(
     """
     weight = task.rows.fold_weights(n_folds)
     penalties = [_penalties(task, options, lambdas, f) for f in range(n_folds)]
-    loss, is_found = _in_core(task, penalties, fits, options.max_iter)
+    inverse = _preconditioners(task, penalties[0], fits)
+    loss = np.zeros((n_folds, len(lambdas)))
     for f in range(n_folds):
-        missing = np.flatnonzero(~is_found[f])
-        if not len(missing) or not task.rows.has_others(f):
+        if not task.rows.has_others(f):
             continue
-        others, held_out, last = task.rows.without(f), task.rows.only(f), None
-        for i in missing:
-            near = fits[i] if last is None else _warm_start(*last, fits[i])
-            aim = _aim(penalties[f][i])
+        others, held_out, along = task.rows.without(f), task.rows.only(f), []
+        for i, penalty in enumerate(penalties[f]):
+            aim = _aim(penalty)
+            start = _fold_start(others, along, fits[: i + 1], extrapolate(lambdas, along, penalty))
+            start = msgspec.structs.replace(start, preconditioner=inverse[i])
             solve = _solver(Tolerance(aim, options.max_iter, aim, _MAX_OLD_STEPS))
-            fit = solve_with_sign_constraints(others, penalties[f][i], task.signs, solve, near)
-            loss[f, i], last = held_out.loss_gradient(fit.theta).loss, (fit, fits[i])
+            along.append(solve_with_sign_constraints(others, penalty, task.signs, solve, start))
+            loss[f, i] = held_out.loss_gradient(along[-1].theta).loss
     return loss, weight
 
 
+def _preconditioners(
+    task: LogisticProblem, penalties: list[Penalty], fits: list[Solution]
+) -> list[_core.Preconditioner | None]:
+    """Preconditioner of the solution on all rows at each λ: those of the folds are near it."""
+    core = CoreRows.of(task.rows)
+    if core is None:
+        return [None] * len(fits)
+    return [core.preconditioner(penalty, fit.theta) for penalty, fit in zip(penalties, fits, strict=True)]
+
+
 def _solver(aim: Tolerance) -> Solve:
-    return lambda rows, penalty, near: minimize(rows, penalty, aim, near)
+    return lambda rows, penalty, start: minimize(rows, penalty, aim, start)
 
 
 def _penalties(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray, fold: int) -> list[Penalty]:
@@ -221,25 +232,6 @@ def _penalties(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndar
     return [Penalty(each.ridge * deviation**2, each.lasso * deviation) for each in full]
 
 
-def _in_core(
-    task: LogisticProblem, penalties: list[list[Penalty]], fits: list[Solution], max_iter: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Held-out losses computed in one call of the core, and which ones were computed.
-
-    None are computed for many or sparse rows, nor under sign constraints, because these leave features out.
-    """
-    rows = task.rows
-    if (
-        not isinstance(rows, DenseRows)
-        or task.signs.any()
-        or not are_few(rows)
-        or (rows.k == 1 and any(fit.hessian is None for fit in fits))
-    ):
-        return np.zeros((len(penalties), len(fits))), np.zeros((len(penalties), len(fits)), bool)
-    tolerances = np.array([[_aim(each) for each in own] for own in penalties])
-    return losses_of_few_rows(rows, penalties, fits, tolerances, max_iter)
-
-
 def _aim(penalty: Penalty) -> float:
     """Tolerance relative to the penalty. With a tiny penalty a loose one would accept the solution on all rows, which has
     seen the fold.
@@ -248,11 +240,14 @@ def _aim(penalty: Penalty) -> float:
     return float(np.clip(0.01 * largest, _MIN_TOLERANCE, _MAX_TOLERANCE))
 
 
-def _warm_start(fit: Solution, whole: Solution, next_whole: Solution) -> Solution:
-    """Warm start for a fold's next λ: its last solution plus the difference between the two solutions on all rows.
+def _fold_start(rows: Rows, along: list[Solution], wholes: list[Solution], guess: tuple[np.ndarray, ...]) -> Start:
+    """Start for a fold's next λ: its last solution plus the difference between the last two solutions on all rows.
 
-    Without a Hessian (sparse rows) the solution on all rows is the better guess.
+    Others are the solution on all rows, which is the better guess for sparse rows, and a `guess` along the fold's own path.
     """
-    if fit.hessian is None:
-        return next_whole
-    return msgspec.structs.replace(next_whole, theta=fit.theta + (next_whole.theta - whole.theta))
+    whole = wholes[-1].theta
+    if not along:
+        return Start.at(wholes[-1])
+    shifted = along[-1].theta + (whole - wholes[-2].theta)
+    first, second = (whole, shifted) if isinstance(rows, SparseRows) else (shifted, whole)
+    return Start(first, (second, *guess), wholes[-1].hessian)

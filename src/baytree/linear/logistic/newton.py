@@ -13,7 +13,6 @@ import numpy as np
 
 from baytree import _core
 from baytree.linear.elastic_net import ElasticNetQuadratic, solve
-from baytree.linear.logistic.few_rows import newton_of_few_rows
 from baytree.linear.logistic.objective import LossGradient, Penalty, Solution, Tolerance, value, violations
 from baytree.linear.logistic.rows import DenseRows
 
@@ -39,9 +38,6 @@ def newton(
 
     `curvature` is the Hessian of a nearby problem (the previous λ of a path), if there is one.
     """
-    core_solution = newton_of_few_rows(rows, penalty, theta, aim, curvature)
-    if core_solution is not None:
-        return core_solution
     current = (rows.slope_and_curvature if rows.is_remote and curvature is None else rows.loss_gradient)(theta)
     curvature = _curvature(rows, theta, current) if curvature is None else curvature
     violation = violations(current, penalty, theta).max()
@@ -153,4 +149,4 @@ def lasso_step(
 ) -> np.ndarray | None:
     """Step to within `near` of the minimum of a quadratic with an L1 term; None if that needs eigenvectors. [m]"""
     step = np.empty_like(theta)
-    return step if _core.net_step(curvature, penalty.ridge, penalty.lasso, theta, gradient, near, step) else None
+    return step if _core.lasso_step(curvature, penalty.ridge, penalty.lasso, theta, gradient, near, step) else None

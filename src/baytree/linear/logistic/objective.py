@@ -10,6 +10,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree import _core
+
+_MAX_EXTRAPOLATION = 3.0  # in units of the last step along a path
+
 
 class LossGradient(msgspec.Struct, frozen=True):
     """Mean loss, gradient and, if requested, Hessian; additive over rows."""
@@ -84,6 +88,20 @@ class Solution(msgspec.Struct, frozen=True):
     hessian: np.ndarray | None = None  # Hessian of the loss near the optimum
 
 
+class Start(msgspec.Struct, frozen=True):
+    """Where a solver starts, and what is known of the Hessian from nearby problems."""
+
+    theta: np.ndarray  # [k, q]
+    others: tuple[np.ndarray, ...] = ()  # [k, q] each; the core takes the best of all
+    hessian: np.ndarray | None = None  # for `newton`
+    preconditioner: _core.Preconditioner | None = None  # for the core
+
+    @classmethod
+    def at(cls, fit: Solution) -> Start:
+        """The solution of a nearby problem."""
+        return cls(fit.theta, (), fit.hessian)
+
+
 class Tolerance(msgspec.Struct, frozen=True):
     """Stopping rule: the violation that counts as converged, the target worth trying for, and the maximum number of
     steps.
@@ -113,3 +131,19 @@ def violations(slope: LossGradient, penalty: Penalty, theta: np.ndarray) -> np.n
 def value(slope: LossGradient, penalty: Penalty, theta: np.ndarray) -> float:
     """Value of the objective."""
     return slope.loss + penalty.cost(theta)
+
+
+def extrapolate(lambdas: np.ndarray, fits: list[Solution], penalty: Penalty) -> tuple[np.ndarray, ...]:
+    """Guess of the next solution along a path from the last two, linear in log λ; none if there are fewer. [k, q]
+
+    `lambdas` begin with those of the fits and the next one. If the classes are separable, coefficients grow in proportion to
+    −log λ. With an L1 penalty, coefficients that would change sign become 0.
+    """
+    if len(fits) < 2:
+        return ()
+    before, last, following = np.log(lambdas[len(fits) - 2 : len(fits) + 1])
+    if last == before:
+        return ()
+    theta = fits[-1].theta
+    guess = theta + min((following - last) / (last - before), _MAX_EXTRAPOLATION) * (theta - fits[-2].theta)
+    return (guess if penalty.is_smooth else np.where(guess * theta > 0, guess, 0.0),)

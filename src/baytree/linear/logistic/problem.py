@@ -53,7 +53,8 @@ def task_of(rows: Partitions, options: LogisticOptions, class_weight: np.ndarray
     present = np.flatnonzero(weight() > 0)
     class_index = np.zeros(n_classes, np.int32)
     class_index[present] = np.arange(len(present))
-    prepared_rows, above = rows_of(rows, design, look, ClassCodes(class_index, 1 if len(present) <= 2 else len(present)))
+    codes = ClassCodes(class_index, 1 if len(present) <= 2 else len(present))
+    prepared_rows, above = rows_of(rows, design, look, codes, compress=_may_compress(options))
     factor = np.ones(prepared_rows.q)
     factor[-1] = options.constant if options.constant < np.inf else 0.0
     if not options.standardize:
@@ -62,6 +63,13 @@ def task_of(rows: Partitions, options: LogisticOptions, class_weight: np.ndarray
     return LogisticProblem(
         design, prepared_rows, present, n_classes, look.weight, factor, above, np.append(signs, np.int32(0))
     )
+
+
+def _may_compress(options: LogisticOptions) -> bool:
+    """Whether one-hot rows may be sparse, that is, not centred. Gradient descent and L-BFGS depend on the centre; without a
+    penalty the whole Hessian is needed.
+    """
+    return options.is_penalised and options.constant == 0 and options.solver not in ("lbfgs", "gradient_descent")
 
 
 def signs_of(design: Design, schema: Schema, options: LogisticOptions) -> np.ndarray:

@@ -177,8 +177,7 @@ class DenseRows(RowBlocks[DenseBlock], frozen=True):
 
     def sizes(self) -> np.ndarray:
         """Weighted standard deviation of each feature, in the design's units; 1 for constant ones. [q]"""
-        variance = np.append(self.variances(), 0.0)
-        return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)
+        return _sizes(np.append(self.variances(), 0.0))
 
     def row_hashes(self) -> np.ndarray:
         """Hash of each row's features. uint64 [n_rows]"""
@@ -191,6 +190,10 @@ class DenseRows(RowBlocks[DenseBlock], frozen=True):
         return coefficient, theta[:, -1] - coefficient @ self.centre
 
 
+def _sizes(variance: np.ndarray) -> np.ndarray:
+    return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)
+
+
 def _slope_and_curvature(piece: DenseBlock, coefficient: np.ndarray, start: np.ndarray) -> LossGradient:
     """Loss, gradient and Hessian with respect to the stored features of a block."""
     return msgspec.structs.replace(piece.loss_gradient(coefficient, start), hessian=piece.hessian(coefficient, start))
@@ -198,6 +201,8 @@ def _slope_and_curvature(piece: DenseBlock, coefficient: np.ndarray, start: np.n
 
 class SparseRows(RowBlocks[SparseBlock], frozen=True):
     """Sparse features, in the design's units."""
+
+    rescales: bool = False  # whether folds rescale features, as those of dense rows; words are not rescaled
 
     def columns(self, features: np.ndarray) -> SparseRows:
         """Rows with some of the features (ascending)."""
@@ -220,8 +225,11 @@ class SparseRows(RowBlocks[SparseBlock], frozen=True):
         return self.pieces.map_reduce(lambda piece: piece.weighted_sum(piece.scores(theta)[:, 0] * piece.weight))
 
     def sizes(self) -> np.ndarray:
-        """Ones: sparse features are not rescaled within folds. [q]"""
-        return np.ones(self.q)
+        """Weighted standard deviation of each feature; 1 for constant ones, and if folds do not rescale features. [q]"""
+        if not self.rescales:
+            return np.ones(self.q)
+        mean, square = self.pieces.map_reduce(lambda piece: piece.moments())
+        return _sizes(square - mean**2)
 
     def row_hashes(self) -> np.ndarray:
         """Hash of each row's features. uint64 [n_rows]"""

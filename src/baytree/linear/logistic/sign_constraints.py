@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 
 from baytree.linear.logistic.build_rows import Rows
-from baytree.linear.logistic.objective import Penalty, Solution, violations
+from baytree.linear.logistic.objective import Penalty, Solution, Start, violations
 
-Solve = Callable[[Rows, Penalty, Solution | None], Solution]  # unconstrained optimum, from a warm start
+Solve = Callable[[Rows, Penalty, Start | None], Solution]  # unconstrained optimum, from a warm start
 
 
 def solve_with_sign_constraints(
-    rows: Rows, penalty: Penalty, signs: np.ndarray, solve: Solve, start: Solution | None = None
+    rows: Rows, penalty: Penalty, signs: np.ndarray, solve: Solve, start: Start | None = None
 ) -> Solution:
     """Optimum of a two-class problem subject to sign · θ ≥ 0; the unconstrained one if it satisfies that. signs int [q]: 1,
     −1 or 0
@@ -73,7 +73,7 @@ class _Problem(msgspec.Struct, frozen=True):
     def over(self, free: np.ndarray, last: Solution, theta: np.ndarray) -> Solution:
         """Optimum over some features, with all others 0. Step counts accumulate."""
         features = np.flatnonzero(free)
-        start = Solution(theta[:, features], 0.0, 0)
+        start = Start(theta[:, features])
         found = self.solve(self.rows.columns(features), self.penalty.take(features), start)
         full = np.zeros((1, self.rows.q))
         full[:, features] = found.theta

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baytree import _core
-from baytree.linear.design.sparse import SparseMatrix
 from baytree.linear.logistic.build_rows import Rows
-from baytree.linear.logistic.few_rows import are_few
+from baytree.linear.logistic.core_rows import CoreRows
 from baytree.linear.logistic.newton import newton
-from baytree.linear.logistic.objective import LossGradient, Penalty, Solution, Tolerance, value, violations
+from baytree.linear.logistic.objective import LossGradient, Penalty, Solution, Start, Tolerance, value, violations
 from baytree.linear.logistic.rows import DenseRows, SparseRows
-from baytree.linear.logistic.sparse_block import SparseBlock
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -106,98 +103,31 @@ def safe_rate(rows: Rows, penalty: Penalty) -> float:
     return 1.0 / (1.05 * norm * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
 
 
-_ROUNDS = 3  # rounds of coordinate descent, each with as many sweeps, before the quadratic is updated
-
-
-def sparse_descent(rows: SparseBlock, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> Solution:
-    """Proximal Newton on sparse rows: coordinate descent on each quadratic, over the coordinates that are non-zero or
-    violate optimality.
-    """
-    columns = rows.by_feature()
-    current, probability = rows.slope_and_shares(theta)
-    losses = [value(current, penalty, theta)]
-    kkt = violations(current, penalty, theta)
-    n_iter = 0
-    while (violation := kkt.max()) > aim.target_tol and n_iter < aim.max_iter:
-        n_iter += 1
-        step = _sparse_step(rows, columns, penalty, theta, current.gradient, probability, kkt)
-        theta, current, probability = _sparse_backtrack(rows, penalty, theta, current, step)
-        losses.append(value(current, penalty, theta))
-        kkt = violations(current, penalty, theta)
-        if losses[-1] >= losses[-2] - 1e-16 * abs(losses[-2]) and kkt.max() > violation / 2:
-            break
-    return Solution(theta, float(kkt.max()), n_iter, tuple(losses))
-
-
-def _sparse_step(
-    rows: SparseBlock, columns: SparseMatrix, penalty: Penalty, theta: np.ndarray, gradient: np.ndarray, share: np.ndarray,
-    wrong: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    k, q, n = rows.k, rows.q, len(rows.label)
-    target = theta.T.flatten()  # [q, k], the layout of the kernel; a copy, because the kernel changes it
-    slope = np.ascontiguousarray(gradient.T).ravel()
-    curvature = share * (1 - share) if k == 1 else share
-    score, mix = np.zeros(n * k), np.zeros(n)
-    is_relevant = ((theta != 0) | (wrong > 0) | (penalty.lasso == 0)).T.ravel()
-    active = np.flatnonzero(is_relevant).astype(np.int64)
-    limit = max((0.1 * wrong.max()) ** 2, 1e-32)
-
-    def sweep(coordinates: np.ndarray) -> float:
-        return _core.sparse_descent(
-            columns.start, columns.code, columns.value, curvature, rows.weight, slope, penalty.ridge, penalty.lasso,
-            target, score, mix, coordinates,
-        )  # fmt: skip
-
-    free = np.repeat(penalty.lasso == 0, k)
-    for _ in range(_ROUNDS):
-        if sweep(active) <= limit:
-            break
-        moving = active[(target[active] != 0) | free[active]]  # these are few, and most sweeps need no others
-        for _ in range(_ROUNDS):
-            if sweep(moving) <= limit:
-                break
-    return target.reshape(q, k).T - theta
-
-
-def _sparse_backtrack(
-    rows: SparseBlock, penalty: Penalty, theta: np.ndarray, here: LossGradient, step: np.ndarray
-) -> tuple[np.ndarray, LossGradient, np.ndarray]:
-    start = value(here, penalty, theta)
-    predicted_decrease = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
-    rounding = 1e-12 * abs(start)  # rounding of a sum over many rows; near the optimum it hides the gain of a good step
-    step_length = 1.0
-    while True:
-        at = theta + step_length * step
-        candidate, probability = rows.slope_and_shares(at)
-        if (
-            value(candidate, penalty, at) <= start + 1e-4 * step_length * min(predicted_decrease, 0.0) + rounding
-            or step_length < 1e-9
-        ):
-            return at, candidate, probability
-        step_length /= 2
-
-
 _MAX_NEWTON_SIZE = 2500  # coefficients; above it a Hessian costs more than it saves
 
 _MANY_ROWS = 40_000  # rows; from this number on, a tenth of them is used for the first steps
 
 
-def minimize(rows: Rows, penalty: Penalty, aim: Tolerance, start: Solution | None = None, solver: str = "auto") -> Solution:
-    """Coefficients that minimise the objective, warm-started from `start` if given."""
-    theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
+def minimize(rows: Rows, penalty: Penalty, aim: Tolerance, start: Start | None = None, solver: str = "auto") -> Solution:
+    """Coefficients that minimise the objective, from 0 or from a start."""
+    start = Start(np.zeros((rows.k, rows.q))) if start is None else start
     if solver == "lbfgs":
         _refuse_lasso(penalty, solver)
-        return lbfgs(rows, penalty, theta, aim)
+        return lbfgs(rows, penalty, start.theta, aim)
+    if not penalty.is_none and (core := CoreRows.of(rows)) is not None:
+        fit = core.optimum(penalty, start, aim)
+        if fit is not None:
+            return fit
     if isinstance(rows, SparseRows):
-        return (lbfgs if penalty.is_smooth else working_sets)(rows, penalty, theta, aim)
+        return (lbfgs if penalty.is_smooth else working_sets)(rows, penalty, start.theta, aim)
     if penalty.is_smooth and rows.k * rows.q > _MAX_NEWTON_SIZE and solver == "auto":
-        return lbfgs(rows, penalty, theta, aim)
-    if start is None and rows.n_rows >= max(_MANY_ROWS, 100 * rows.k * rows.q):
-        start = newton(rows.every(10), penalty, theta, Tolerance(1e-3, 20, 1e-3))  # its Hessian serves as well
-        theta = start.theta
-    if penalty.is_smooth or rows.q <= _capacity(rows) or (rows.k > 1 and are_few(rows)):
-        return newton(rows, penalty, theta, aim, None if start is None else start.hessian)
-    return working_sets(rows, penalty, theta, aim)
+        return lbfgs(rows, penalty, start.theta, aim)
+    if not start.theta.any() and rows.n_rows >= max(_MANY_ROWS, 100 * rows.k * rows.q):
+        # the Hessian of a tenth of the rows serves as well
+        start = Start.at(newton(rows.every(10), penalty, start.theta, Tolerance(1e-3, 20, 1e-3)))
+    if penalty.is_smooth or rows.q <= _capacity(rows):
+        return newton(rows, penalty, start.theta, aim, start.hessian)
+    return working_sets(rows, penalty, start.theta, aim)
 
 
 def working_sets(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> Solution:
@@ -230,7 +160,8 @@ def _within(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Tolerance) -> 
     """Optimum over all features of these rows."""
     if isinstance(rows, DenseRows):
         return newton(rows, penalty, theta, aim)
-    return sparse_descent(rows.gathered(), penalty, theta, aim)
+    fit = CoreRows.of_sparse(rows.gathered()).optimum(penalty, Start(theta), aim)
+    return fit or Solution(theta, np.inf, aim.max_iter)
 
 
 def _capacity(rows: Rows) -> int:

@@ -25,6 +25,7 @@ class SparseBlock(msgspec.Struct, frozen=True):
     k: int
     first: int = 0  # index of the first row in the table
     fold: np.ndarray = NO_FOLDS  # int64 [n_rows]; empty if there are no folds
+    hashes: np.ndarray | None = None  # uint64 [n_rows], of the features in dense form if they have one
 
     @classmethod
     def joined(cls, pieces: list[SparseBlock]) -> SparseBlock:
@@ -73,13 +74,19 @@ class SparseBlock(msgspec.Struct, frozen=True):
         """Weighted sum of the rows. [q]"""
         return np.bincount(self.x.code, np.repeat(weight, np.diff(self.x.start)) * self.x.value, minlength=self.q)
 
+    def moments(self) -> np.ndarray:
+        """Weighted sums of each feature and of its square. [2, q]"""
+        weight = np.repeat(self.weight, np.diff(self.x.start))
+        return np.array([np.bincount(self.x.code, weight * v, minlength=self.q) for v in (self.x.value, self.x.value**2)])
+
     def take(self, index: np.ndarray) -> SparseBlock:
         """Some of the rows."""
         length = np.diff(self.x.start)[index]
         start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
         entry = np.repeat(self.x.start[index] - start[:-1], length) + np.arange(start[-1])
         x = SparseMatrix(start, self.x.code[entry], self.x.value[entry], self.x.n_features)
-        return msgspec.structs.replace(self, x=x, label=self.label[index], weight=self.weight[index])
+        hashes = None if self.hashes is None else self.hashes[index]
+        return msgspec.structs.replace(self, x=x, label=self.label[index], weight=self.weight[index], hashes=hashes)
 
     def columns(self, features: np.ndarray) -> SparseBlock:
         """Rows with some of the features (ascending)."""
@@ -100,6 +107,8 @@ class SparseBlock(msgspec.Struct, frozen=True):
 
     def row_hashes(self) -> np.ndarray:
         """Hash of each row's features, independent of their order. uint64 [n_rows]"""
+        if self.hashes is not None:
+            return self.hashes
         entry = _mixed(self.x.value) ^ (self.x.code.astype(np.uint64) * _MIX)
         return np.add.reduceat(entry * _MIX, self.x.start[:-1])  # no row is empty: it has at least its constant
 

@@ -1,14 +1,13 @@
-// The elastic net of coefficients [classes, q]: each feature's penalties are those of its coefficients in all classes.
+// Elastic-net penalty of coefficients [classes, q]: a feature has the same penalty in every class.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace baytree::linear {
 
-struct ClassPenalty {
+struct Penalty {
   std::span<const double> ridge, lasso;  // [q]
 
   bool is_smooth() const {
@@ -25,9 +24,9 @@ struct ClassPenalty {
     return squares / 2 + sizes;
   }
 
-  // How far a coefficient of feature j is from optimal: the smallest subgradient.
-  double violation(std::size_t j, double slope, double theta) const {
-    const double smooth = slope + ridge[j] * theta;
+  // Violation of the optimality condition of one coefficient of feature j: its smallest subgradient.
+  double violation(std::size_t j, double gradient, double theta) const {
+    const double smooth = gradient + ridge[j] * theta;
     if (theta == 0 && lasso[j] > 0) return std::max(std::abs(smooth) - lasso[j], 0.0);
     return std::abs(smooth + (theta > 0 ? lasso[j] : theta < 0 ? -lasso[j] : 0.0));
   }
