@@ -24,6 +24,7 @@ MODULES = [
     "c50",
     "optimal",
     "linear",
+    "several_classes",
     "splines",
     "choose",
     "exports",

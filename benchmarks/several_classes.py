@@ -1,0 +1,118 @@
+"""Logistic regression by cross-validation on tables of several classes and many levels, beside scikit-learn and glmnet.
+
+The tables are outside the repository (`splice`, `nursery`, `adult`, `soybean`) or in R's mlbench (`letter`, `satellite`); a missing table is
+skipped with a message. Every program chooses among the same ten C in five folds. Processor time; a peer is stopped after `LIMIT` seconds,
+and its row says so. `python benchmarks/several_classes.py PEER TABLE PENALTY` times one peer.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import baytree as bt
+from harness import Row, processor
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+FILES = {"splice": "tables", "nursery": "tables", "adult": "tables", "soybean": "oracles/data"}
+MLBENCH = {"letter": ("LetterRecognition", "lettr"), "satellite": ("Satellite", "classes")}
+LIMIT = 300  # seconds of a peer
+
+
+def several_classes() -> Iterator[Row]:
+    for name in (*FILES, *MLBENCH):
+        try:
+            X, y = table(name)
+        except (OSError, subprocess.CalledProcessError):
+            print(f"{name}: not found, skipped", flush=True)
+            continue
+        for penalty in ("l2", "l1"):
+            model = bt.LogisticRegressionCV(penalty=penalty, Cs=10, cv=5, n_jobs=1)
+            seconds = processor(lambda model=model, X=X, y=y: model.fit(X, y), 2)
+            workload = f"logistic {penalty.upper()} 10 C × 5 folds, {name}, {len(np.unique(y))} classes"
+            for peer, goal in (("glmnet", 1), ("sklearn", 5)):
+                if peer == "sklearn" and penalty == "l1":
+                    continue  # saga does not reach the optimum within the limit
+                theirs, note = timed(peer, name, penalty)
+                yield Row(workload, f"{peer}, processor time", theirs, seconds, goal, note)
+
+
+def timed(peer: str, name: str, penalty: str) -> tuple[float, str]:
+    """Processor time of a peer in a process of its own, or of its attempt, and a note."""
+    command = [sys.executable, "-W", "ignore", __file__, peer, name, penalty]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return float(LIMIT), f"stopped after {LIMIT} s"
+    if run.returncode:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime, "the peer does not converge on this grid; time of the attempt"
+    return float(run.stdout.split()[-1]), "encoding included in ours"
+
+
+def table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Columns without missing values, and the classes."""
+    if name in MLBENCH:
+        data, target = MLBENCH[name]
+        code = f"library(mlbench); data({data}); write.csv({data}, row.names = FALSE)"
+        output = subprocess.run(["Rscript", "-e", code], capture_output=True, check=True, text=True).stdout
+        frame = pd.read_csv(pd.io.common.StringIO(output))
+        return frame.drop(columns=target), frame[target].astype(str).to_numpy()
+    folder = SHARED / FILES[name]
+    description = json.loads((folder / f"{name}.json").read_text())
+    kinds, target = {column: each["kind"] for column, each in description["columns"].items()}, description["target"]
+    types = {column: "float64" if kind == "numeric" else "str" for column, kind in kinds.items()}
+    frame = pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""], dtype=types)
+    X, y = frame.drop(columns=target), frame[target].astype(str).to_numpy()
+    numeric = X.columns[[kinds[column] == "numeric" for column in X]]
+    X[numeric] = X[numeric].fillna(X[numeric].mean())
+    return X.fillna("?"), y
+
+
+def time_sklearn(X: pd.DataFrame, y: np.ndarray, penalty: str) -> float:
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    numeric = list(X.select_dtypes("number"))
+    nominal = [column for column in X if column not in numeric]
+    encode = make_column_transformer((StandardScaler(), numeric), (OneHotEncoder(drop="first"), nominal))
+    model = make_pipeline(encode, LogisticRegressionCV(Cs=10, cv=5, max_iter=1000, scoring="neg_log_loss"))
+    start = time.process_time()
+    model.fit(X, y)
+    return time.process_time() - start
+
+
+def time_glmnet(X: pd.DataFrame, y: np.ndarray, penalty: str) -> float:
+    features = pd.get_dummies(X, drop_first=True).to_numpy(np.float64)
+    family = "binomial" if len(np.unique(y)) == 2 else "multinomial"
+    with tempfile.TemporaryDirectory() as folder:
+        np.asfortranarray(features).T.tofile(f"{folder}/x")
+        np.unique(y, return_inverse=True)[1].astype(np.float64).tofile(f"{folder}/y")
+        code = f"""
+        library(glmnet); n <- {len(y)}; p <- {features.shape[1]}
+        x <- matrix(readBin("{folder}/x", "double", n * p), n, p); y <- readBin("{folder}/y", "double", n)
+        lambda <- sort(1 / (n * 10^seq(-4, 4, length.out = 10)), decreasing = TRUE)
+        t <- system.time(cv.glmnet(x, y, family = "{family}", alpha = {int(penalty == "l1")}, lambda = lambda, nfolds = 5, thresh = 1e-10))
+        cat(t[["user.self"]] + t[["sys.self"]])
+        """
+        output = subprocess.run(["Rscript", "-e", code], capture_output=True, check=True, text=True).stdout
+    return float(output.split()[-1])
+
+
+WORKLOADS = [several_classes]
+
+if __name__ == "__main__":
+    peer, name, penalty = sys.argv[1:]
+    print({"sklearn": time_sklearn, "glmnet": time_glmnet}[peer](*table(name), penalty))
