@@ -12,7 +12,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log
 from pathlib import Path
 
 import numpy as np
@@ -77,8 +76,9 @@ class Subject:
 
 def subjects() -> list[Subject]:
     """Every learning estimator of the public API. Sorting adds a logarithm, which stays within the tolerance."""
-    both, numbers, levels = Size(), Size(numeric=12, nominal=0), Size(numeric=0, nominal=12)
-    large = Size(rows=30_000)
+    both, levels = Size(), Size(numeric=0, nominal=12)
+    large, dense = Size(rows=30_000), Size(rows=20_000, numeric=12, nominal=0)
+    few, few_targets = Size(rows=500, numeric=4, nominal=2), Size(rows=500, numeric=4, nominal=2, classes=0)
     target = Size(classes=0)
     sums = {"columns": 2.0}  # one X'X
     newton = {"columns": 3.0, "classes": 2.0, "levels": 3.0}  # Hessian and its factor
@@ -86,7 +86,7 @@ def subjects() -> list[Subject]:
         Subject("NaiveBayesClassifier", bt.NaiveBayesClassifier, large, {}),
         Subject("GaussianNB", bt.GaussianNB, Size(rows=60_000, numeric=12, nominal=0), {}),
         Subject("CategoricalNB", bt.CategoricalNB, Size(rows=30_000, numeric=0, nominal=12), {}),
-        Subject("JointDistribution", bt.JointDistribution, Size(rows=4_000, numeric=0, nominal=3, levels=4), {"columns": 1.5}),
+        Subject("JointDistribution", bt.JointDistribution, Size(numeric=0, nominal=3, levels=4), {}),
         Subject("DecisionTreeClassifier", bt.DecisionTreeClassifier, both, {}),
         Subject("DecisionTreeClassifier(max_depth=5)", lambda: bt.DecisionTreeClassifier(max_depth=5), large, {}),
         Subject("DecisionTreeRegressor", bt.DecisionTreeRegressor, target, {}),
@@ -100,15 +100,15 @@ def subjects() -> list[Subject]:
         Subject("CHAIDRegressor", bt.CHAIDRegressor, target, {"levels": 2.0}),
         Subject("NBTreeClassifier", bt.NBTreeClassifier, Size(rows=1_000), {"columns": 2.0}),
         Subject("StreamingTreeClassifier", bt.StreamingTreeClassifier, both, {}),
-        Subject("LinearDiscriminantAnalysis", bt.LinearDiscriminantAnalysis, Size(rows=20_000, numeric=12, nominal=0), sums),
-        Subject("QuadraticDiscriminantAnalysis", bt.QuadraticDiscriminantAnalysis, Size(rows=20_000, numeric=12, nominal=0), sums),
+        Subject("LinearDiscriminantAnalysis", bt.LinearDiscriminantAnalysis, dense, sums),
+        Subject("QuadraticDiscriminantAnalysis", bt.QuadraticDiscriminantAnalysis, dense, sums),
         Subject("LogisticRegression", bt.LogisticRegression, both, newton),
         Subject("LogisticRegression(penalty='l1')", lambda: bt.LogisticRegression(penalty="l1", C=0.1), both, newton),
         Subject("LogisticRegressionCV", bt.LogisticRegressionCV, Size(rows=1_000), newton),
         Subject("LinearRegression", bt.LinearRegression, Size(rows=20_000, classes=0), {"columns": 2.0, "levels": 2.0}),
         Subject("LinearRegressionCV", bt.LinearRegressionCV, target, {"columns": 2.0, "levels": 2.0}),
-        Subject("MARSClassifier", bt.MARSClassifier, Size(rows=500, numeric=4, nominal=2), {"columns": 2.0, "levels": 2.0}),
-        Subject("MARSRegressor", bt.MARSRegressor, Size(rows=500, numeric=4, nominal=2, classes=0), {"columns": 2.0, "levels": 2.0}),
+        Subject("MARSClassifier", bt.MARSClassifier, few, {"columns": 2.0, "levels": 2.0}),
+        Subject("MARSRegressor", bt.MARSRegressor, few_targets, {"columns": 2.0, "levels": 2.0}),
     ]  # fmt: skip
 
 
@@ -139,7 +139,9 @@ def measure(subject: Subject, axis: str) -> list[str]:
         fits.append(processor(lambda frame=frame: subject.make().fit(frame, "y"), RUNS))
         predictions.append(processor(lambda model=model, X=X: model.predict(X), RUNS))
         peaks.append(peak(lambda frame=frame: subject.make().fit(frame, "y")) / 1e6)
-        numbers.append(getattr(size, "rows" if axis == "rows" else axis) if axis != "columns" else size.numeric + size.nominal)
+        numbers.append(
+            getattr(size, "rows" if axis == "rows" else axis) if axis != "columns" else size.numeric + size.nominal
+        )
     expected = subject.expected.get(axis, 1.0)
     found = exponent(fits)
     verdict = "as stated" if found <= expected + TOLERANCE or fits[-1] < SHORTEST else "**faster than stated**"
@@ -173,16 +175,28 @@ def main(names: list[str]) -> None:
 
 def page(rows: list[list[str]]) -> str:
     """The table in Markdown."""
-    header = ["estimator", "what grows", "sizes", "fit, ms", "exponent", "stated", "", "predict, ms", "exponent", "peak of fit, MB"]
+    header = [
+        "estimator",
+        "what grows",
+        "sizes",
+        "fit, ms",
+        "exponent",
+        "stated",
+        "",
+        "predict, ms",
+        "exponent",
+        "peak of fit, MB",
+    ]
     lines = ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows)]
     return "\n".join([INTRODUCTION, *lines, ""])
 
 
 INTRODUCTION = f"""# How cost grows
 
-Written by `python benchmarks/growth.py`: processor time (least of {RUNS}) and peak memory beyond what the process held before, for
-1, 2, 4 and 8 times the smallest table. The exponent is the slope of the logarithms. "Stated" is the cost of the algorithm: a
-row is marked if the fit's exponent is more than {TOLERANCE} above it and the largest fit takes {1e3 * SHORTEST:.0f} ms or more.
+Written by `python benchmarks/growth.py`: processor time (least of {RUNS}) and peak memory beyond what the process held
+before, for 1, 2, 4 and 8 times the smallest table. The exponent is the slope of the logarithms. "Stated" is the cost of the
+algorithm: a row is marked if the fit's exponent is more than {TOLERANCE} above it and the largest fit takes
+{1e3 * SHORTEST:.0f} ms or more.
 """
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Logistic regression by cross-validation on tables of several classes and many levels, beside scikit-learn and glmnet.
 
-The tables are outside the repository (`splice`, `nursery`, `adult`, `soybean`) or in R's mlbench (`letter`, `satellite`); a missing table is
-skipped with a message. Every program chooses among the same ten C in five folds. Processor time; a peer is stopped after `LIMIT` seconds,
-and its row says so. `python benchmarks/several_classes.py PEER TABLE PENALTY` times one peer.
+The tables are outside the repository (`splice`, `nursery`, `adult`, `soybean`) or in R's mlbench (`letter`, `satellite`); a
+missing table is skipped with a message. Every program chooses among the same ten C in five folds. Processor time; a peer is
+stopped after `LIMIT` seconds, and its row says so. `python benchmarks/several_classes.py PEER TABLE PENALTY` times one peer.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     return X.fillna("?"), y
 
 
-def time_sklearn(X: pd.DataFrame, y: np.ndarray, penalty: str) -> float:
+def time_sklearn(X: pd.DataFrame, y: np.ndarray, _: str) -> float:
     from sklearn.compose import make_column_transformer
     from sklearn.linear_model import LogisticRegressionCV
     from sklearn.pipeline import make_pipeline
@@ -104,7 +104,8 @@ def time_glmnet(X: pd.DataFrame, y: np.ndarray, penalty: str) -> float:
         library(glmnet); n <- {len(y)}; p <- {features.shape[1]}
         x <- matrix(readBin("{folder}/x", "double", n * p), n, p); y <- readBin("{folder}/y", "double", n)
         lambda <- sort(1 / (n * 10^seq(-4, 4, length.out = 10)), decreasing = TRUE)
-        t <- system.time(cv.glmnet(x, y, family = "{family}", alpha = {int(penalty == "l1")}, lambda = lambda, nfolds = 5, thresh = 1e-10))
+        alpha <- {int(penalty == "l1")}
+        t <- system.time(cv.glmnet(x, y, family = "{family}", alpha = alpha, lambda = lambda, nfolds = 5, thresh = 1e-10))
         cat(t[["user.self"]] + t[["sys.self"]])
         """
         output = subprocess.run(["Rscript", "-e", code], capture_output=True, check=True, text=True).stdout

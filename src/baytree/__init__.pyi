@@ -57,6 +57,7 @@ from baytree.model_selection.cross_validate import cross_validate as cross_valid
 from baytree.model_selection.learning_curve import learning_curve as learning_curve
 from baytree.model_selection.learning_curve import root_stability as root_stability
 from baytree.naive_bayes.point_estimates import estimate_bernoulli as estimate_bernoulli
+from baytree.naive_bayes.point_estimates import estimate_categorical as estimate_categorical
 from baytree.naive_bayes.point_estimates import estimate_normal as estimate_normal
 from baytree.rendering.plots.decision_regions import plot_regions as plot_regions
 from baytree.rendering.plots.importance_plots import plot_importances as plot_importances

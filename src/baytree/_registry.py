@@ -56,6 +56,7 @@ PUBLIC_MODULES = {
     "drift": "drift_detection",
     "entropy": "metrics.impurity",
     "estimate_bernoulli": "naive_bayes.point_estimates",
+    "estimate_categorical": "naive_bayes.point_estimates",
     "estimate_normal": "naive_bayes.point_estimates",
     "evaluate": "metrics.evaluation",
     "export": "exporters",

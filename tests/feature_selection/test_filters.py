@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import baytree as bt
 from baytree.feature_selection import measures
 from baytree.statistics import binning
-from baytree.statistics.binning import entropy
+from baytree.statistics.binning import bonferroni, entropy, false_discovery_rate
 from law_settings import settings
 
 PLAY_TENNIS = """outlook temperature humidity wind play
@@ -113,10 +113,10 @@ def test_mdl_leaves_noise_uncut_and_finds_three_bands():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_adjusted_p_values_never_fall_below_the_plain_ones_and_keep_their_order(p):
     p = np.array(p)
-    for adjusted in (measures.bonferroni(p), measures.false_discovery_rate(p)):
+    for adjusted in (bonferroni(p), false_discovery_rate(p)):
         assert (adjusted >= p - 1e-15).all()
         assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= -1e-15).all()
-    assert measures.false_discovery_rate(p) == pytest.approx(stats.false_discovery_control(p))
+    assert false_discovery_rate(p) == pytest.approx(stats.false_discovery_control(p))
 
 
 def test_tests_on_numbers_are_scipys_whatever_the_offset():

@@ -18,7 +18,7 @@ from baytree.data.encoding.table import Table, check_columns, check_shape
 from baytree.data.frames import read
 from baytree.data.frames.numbers import Numbers
 from baytree.data.frames.raw import RawFrame
-from baytree.data.schema.schema import Schema
+from baytree.data.schema.schema import NO_TARGET, Schema
 from baytree.engine.dispatch import remote_source
 from baytree.statistics.profile import Profile
 
@@ -38,8 +38,17 @@ class Predictor(msgspec.Struct, frozen=True):
         """Class labels."""
         return labels.classes_array(self.schema.target)
 
+    def check_target(self) -> None:
+        """Raise ValueError if the model was fitted without a target: it predicts nothing."""
+        if self.schema.target == NO_TARGET:
+            raise ValueError(
+                f"{self.name} was fitted without a target, so there is nothing to predict, export, report or serve; "
+                "fit it again with the name of the target column, as in fit(frame, 'y'), or ask it with probability()"
+            )
+
     def encoded(self, X: FrameLike) -> Table:
         """Encode rows for prediction with the schema."""
+        self.check_target()
         frame = read(X)
         check_shape(frame, frame.n_rows, self.name)
         check_columns(frame, self.schema, self.name)

@@ -110,6 +110,7 @@ def formula_of(model: FittedEstimator | Predictor) -> Formula:
     from baytree.base.predictor import Predictor
 
     predictor = model if isinstance(model, Predictor) else model._predictor
+    predictor.check_target()
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
 
 

@@ -113,21 +113,6 @@ def regression_f(x: np.ndarray, y: np.ndarray) -> TestResult:
     return TestResult(float(f) if len(x) > 2 else 0.0, r.p, "F")
 
 
-def bonferroni(p: np.ndarray) -> np.ndarray:
-    """Bonferroni-adjusted p-values, which bound the family-wise error rate; NaN stays NaN."""
-    return np.minimum(p * np.count_nonzero(~np.isnan(p)), 1.0)
-
-
-def false_discovery_rate(p: np.ndarray) -> np.ndarray:
-    """Benjamini–Hochberg adjusted p-values, which bound the false discovery rate; NaN stays NaN."""
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(-p[known], kind="stable")]
-    scaled = p[order] * len(order) / np.arange(len(order), 0, -1)
-    adjusted = np.full(len(p), np.nan)
-    adjusted[order] = np.minimum(np.minimum.accumulate(scaled), 1.0)
-    return adjusted
-
-
 def _known_proportion(counts: np.ndarray, missing: float) -> float:
     total = counts.sum()
     return float(total / (total + missing)) if total else 0.0

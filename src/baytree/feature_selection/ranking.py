@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.display.results import TextResult, frame_of
 from baytree.display.terminal import TERMINAL_WIDTH, aligned
-from baytree.feature_selection import measures
+from baytree.statistics.binning import bonferroni, false_discovery_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ class Ranking(TextResult):
 def ordered(by: str, target: str, ranks: list[Rank]) -> Ranking:
     """Ranking of these ranks, with adjusted p-values; ties stay in column order."""
     p = np.array([rank.p for rank in ranks])
-    adjusted = zip(ranks, measures.bonferroni(p), measures.false_discovery_rate(p), strict=True)
+    adjusted = zip(ranks, bonferroni(p), false_discovery_rate(p), strict=True)
     ranks = [replace(rank, bonferroni=float(b), fdr=float(f)) for rank, b, f in adjusted]
     return Ranking(by, target, tuple(sorted(ranks, key=lambda rank: rank.order(by))))
 

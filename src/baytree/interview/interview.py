@@ -38,6 +38,7 @@ def interview(
     predictor: Predictor, frame: FrameLike = None, sure: float = SURE, costs: Mapping[str, float] | None = None
 ) -> Interview:
     """Interview based on the model's stored profile, or on the profile of the given rows with their target."""
+    predictor.check_target()
     if frame is not None:
         predictor = msgspec.structs.replace(predictor, profile=Profile.of(encode_labelled(predictor, frame)[0]))
     return Interview(predictor, sure, costs)

@@ -168,6 +168,7 @@ def evaluate(
     0.75
     """
     predictor = model if isinstance(model, Predictor) else model._predictor
+    predictor.check_target()
     target_name = predictor.schema.target.name if target is None else target
     cost_matrix = costs_of(predictor, costs)
     source = remote_source(frame)

@@ -5,7 +5,7 @@ The model itself, `JointTable`, and its statistic, `Combinations`, are in `joint
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from baytree import _warnings
 from baytree.base.learner import MergeableLearner
 from baytree.data.encoding.table import Table
-from baytree.data.schema.schema import Schema
+from baytree.data.schema.column import Kind
+from baytree.data.schema.schema import NO_TARGET, Schema
 from baytree.engine.partitions import Partitions
 from baytree.naive_bayes.joint_model import Combinations, JointTable, level_counts
 
@@ -74,7 +75,7 @@ def full_table(model: JointTable, schema: Schema) -> dict[str, np.ndarray]:
 def probability(model: JointTable, event: Allowed, given: Allowed) -> float:
     """P(event | given); NaN if P(given) is 0."""
     given_probability = model.probability(given)
-    joint_event = [_intersect(a, b) for a, b in zip(given, event, strict=True)]
+    joint_event = [intersect(a, b) for a, b in zip(given, event, strict=True)]
     return model.probability(joint_event) / given_probability if given_probability > 0 else float("nan")
 
 
@@ -101,7 +102,20 @@ def allowed_codes(event: Mapping[str, Any], schema: Schema) -> Allowed:
     for name in event:
         if name not in levels:
             raise ValueError(f"no column {name!r}; the columns are {', '.join(map(repr, levels))}")
-    return [_codes_of_levels(name, event[name], list(known)) if name in event else None for name, known in levels.items()]
+    check_levels(schema, [name for name in event if name in schema.names])
+    codes = [_codes_of_levels(name, event[name], list(known)) if name in event else None for name, known in levels.items()]
+    return codes if len(codes) > len(schema) else [*codes, None]
+
+
+def check_levels(schema: Schema, names: Iterable[str]) -> None:
+    """Raise ValueError unless these columns have levels, of which single ones have a probability."""
+    for name in names:
+        kind = schema[name].kind
+        if kind not in (Kind.NOMINAL, Kind.ORDINAL):
+            raise ValueError(
+                f"column {name!r} is {kind}, so a single value has no probability: leave it out, cut it into intervals, or "
+                f"declare schema={{{name!r}: 'nominal'}} if it has few values"
+            )
 
 
 def as_levels(codes: np.ndarray, schema: Schema) -> dict[str, np.ndarray]:
@@ -117,7 +131,9 @@ def _n_incomplete(table: Table) -> int:
 
 
 def _levels_by_name(schema: Schema) -> dict[str, tuple]:
-    return {**{column.name: column.levels for column in schema.columns}, schema.target.name: schema.classes}
+    """Levels of each column and, under the target's name if there is a target, the classes."""
+    levels = {column.name: column.levels for column in schema.columns}
+    return levels if schema.target == NO_TARGET else {**levels, schema.target.name: schema.classes}
 
 
 def _codes_of_levels(name: str, allowed: Any, levels: list) -> np.ndarray:
@@ -128,7 +144,7 @@ def _codes_of_levels(name: str, allowed: Any, levels: list) -> np.ndarray:
     return np.array(sorted({levels.index(level) for level in requested}), np.int64)
 
 
-def _intersect(left: np.ndarray | None, right: np.ndarray | None) -> np.ndarray | None:
+def intersect(left: np.ndarray | None, right: np.ndarray | None) -> np.ndarray | None:
     if left is None or right is None:
         return right if left is None else left
     return np.intersect1d(left, right)

@@ -1,13 +1,19 @@
-"""MLE, MAP and posterior mean of one probability or one normal distribution, for teaching."""
+"""MLE, MAP and posterior mean of one probability, of the probabilities of some levels, or of one normal distribution, for
+teaching.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from baytree.data.encoding.read_target import read_classes
 from baytree.display.results import TextResult
-from baytree.display.terminal import in_columns, number
+from baytree.display.terminal import in_columns, number, plain
 from baytree.param_validation import finite
 
 
@@ -44,6 +50,42 @@ class Bernoulli(TextResult, msgspec.Struct, frozen=True):
             ["posterior mean", f"{self.mean:.4f}", f"{self.alpha:g} / {self.alpha + self.beta:g}"],
         ]
         return "\n".join([f"{number(self.successes)} of {n}", *in_columns(rows, "<><")])
+
+
+class Categorical(TextResult, msgspec.Struct, frozen=True):
+    """Estimates of the probabilities of levels from counts.
+
+    Attributes
+    ----------
+    levels : tuple
+        The levels, in the order given.
+    counts : tuple of float
+        Observed weights.
+    mle : dict of float by level
+        count / n; NaN without observations.
+    map : dict of float by level
+        Mode of the posterior; the mle if some pseudo-count is below 1.
+    mean : dict of float by level
+        Posterior mean, (count + alpha) / (n + Σ alpha), which is the predictive probability of the level.
+    alpha : dict of float by level
+        Parameters of the posterior Dirichlet distribution.
+    """
+
+    levels: tuple[Any, ...]
+    counts: tuple[float, ...]
+    mle: dict[Any, float]
+    map: dict[Any, float]
+    mean: dict[Any, float]
+    alpha: dict[Any, float]
+
+    def __str__(self) -> str:
+        total = sum(self.alpha.values())
+        rows = [
+            [plain(level), number(n), f"{self.mle[level]:.4f}", f"{self.map[level]:.4f}", f"{self.mean[level]:.4f}",
+             f"{self.alpha[level]:g} / {total:g}"]
+            for level, n in zip(self.levels, self.counts, strict=True)
+        ]  # fmt: skip
+        return "\n".join(in_columns([["", "count", "mle", "map", "posterior mean", ""], *rows], "<>>>>>"))
 
 
 class NormalEstimate(TextResult, msgspec.Struct, frozen=True):
@@ -119,6 +161,55 @@ def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: floa
     return Bernoulli(n_success, n_failure, mle, mode, a / (a + b), a, b)
 
 
+def estimate_categorical(
+    values: ArrayLike | None = None, alpha: float | Mapping[Any, float] = 0.0, *, counts: Mapping[Any, float] | None = None
+) -> Categorical:
+    """Probabilities of levels by MLE, MAP and posterior mean, under a Dirichlet prior.
+
+    Parameters
+    ----------
+    values : array-like, optional
+        Observed levels, one per row; missing values are ignored.
+    alpha : float or dict by level, default=0.0
+        Pseudo-count of every level, or of each; 1 is Laplace's rule (add-one smoothing). A dict may name levels that were
+        not observed.
+    counts : dict, optional
+        Count of each level, instead of `values`.
+
+    Returns
+    -------
+    Categorical
+        The estimates; `print` shows them side by side.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.estimate_categorical(counts={"red": 5, "blue": 0, "green": 7}, alpha=1))
+           count     mle     map  posterior mean
+    red        5  0.4167  0.4167          0.4000  6 / 15
+    blue       0  0.0000  0.0000          0.0667  1 / 15
+    green      7  0.5833  0.5833          0.5333  8 / 15
+    """
+    if (values is None) == (counts is None):
+        raise ValueError("give either the values of the rows or counts={'red': 5, 'blue': 0}")
+    found = dict(counts) if counts is not None else _counts_of_values(values)
+    prior = alpha if isinstance(alpha, Mapping) else dict.fromkeys(found, alpha)
+    levels = tuple(dict.fromkeys([*found, *prior]))
+    if not levels:
+        raise ValueError("there are no levels: the values are empty or all missing")
+    n = np.array([finite(f"counts[{level!r}]", found.get(level, 0), 0) for level in levels])
+    posterior = n + np.array([finite(f"alpha of {plain(level)}", prior.get(level, 0), 0) for level in levels])
+    if posterior.sum() <= 0:
+        raise ValueError("no counts and no prior: give alpha above 0")
+    mle = n / n.sum() if n.sum() else np.full(len(n), np.nan)
+    has_mode = (posterior >= 1).all() and posterior.sum() > len(posterior)
+    mode = (posterior - 1) / (posterior.sum() - len(posterior)) if has_mode else mle
+    by_level = (
+        dict(zip(levels, each.tolist(), strict=True)) for each in (mle, mode, posterior / posterior.sum(), posterior)
+    )
+    return Categorical(levels, tuple(n.tolist()), *by_level)
+
+
 def estimate_normal(
     values: ArrayLike, m0: float = 0.0, k0: float = 0.0, a0: float = -0.5, b0: float = 0.0
 ) -> NormalEstimate:
@@ -166,6 +257,12 @@ def estimate_normal(
         raise ValueError(f"a0={a0!r}, b0={b0!r}: the posterior of the variance is improper; give larger values")
     expected = b / (a - 1) if a > 1 else float("inf")
     return NormalEstimate(n, (mean, squares / n), (m, b / (a + 1.5)), (m, expected), m, k, a, b)
+
+
+def _counts_of_values(values: Any) -> dict[Any, int]:
+    read = read_classes(values, "values")
+    counts = np.bincount(read.values[read.values >= 0], minlength=len(read.target.classes or ()))
+    return dict(zip(read.target.classes or (), counts.tolist(), strict=True))
 
 
 def _successes_and_failures(successes: ArrayLike, n: float | None) -> tuple[float, float]:

@@ -68,9 +68,11 @@ def _by_class(rows: list[list[str]], n_classes: int) -> list[str]:
 def _joint_table(summary: JointSummary) -> list[str]:
     """The heaviest combinations."""
     counted = f"{summary.occurring} combinations occur of {summary.possible}"
-    lines = [f"joint table for {summary.target}: {counted}"]
+    lines = [f"joint table for {summary.target}: {counted}" if summary.target else f"joint table: {counted}"]
     for each in summary.heaviest:
-        values = zip((*summary.columns, summary.target), (*each.levels, each.label), strict=True)
+        values = zip(summary.columns, each.levels, strict=True)
+        if summary.target:
+            values = (*values, (summary.target, each.label))
         lines.append(f"{each.share:8.4f}  " + ", ".join(f"{name} = {value}" for name, value in values))
     return lines
 

@@ -43,6 +43,7 @@ class ReportSubject(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, predictor: Predictor, frame: FrameLike) -> ReportSubject:
         """Evaluate the model on the rows of a frame, if there is one."""
+        predictor.check_target()
         summary = predictor.model.summary(predictor.schema)
         if frame is None:
             return cls(predictor, summary, predictor.profile)

@@ -33,6 +33,7 @@ class Served:
         self.name, self.digest, self.min_probability = name, digest(content), min_probability
         self.version = self.digest[:VERSION_CHARACTERS]
         self.predictor = predictor_of(content, name)
+        self.predictor.check_target()
         self.required = RequiredColumns(self.predictor)
         self.drift_monitor = DriftMonitor(self.predictor, self.required)
         self.class_names = tuple(map(str, self.predictor.schema.classes))

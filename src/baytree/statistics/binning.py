@@ -1,4 +1,5 @@
-"""Cut points of numeric columns (information gain, minimum description length, quantiles), entropy and chi-square.
+"""Cut points of numeric columns (information gain, minimum description length, quantiles), entropy, chi-square, and p-values
+adjusted for several tests.
 
 Bins are closed above: a value equal to a cut point belongs to the lower bin. Missing values are ignored when cut points are
 chosen and get the code −1. The MDL search is that of Fayyad and Irani (1993).
@@ -154,3 +155,18 @@ def chi_square_tail(statistic: float, degrees: int) -> float:
     if degrees < 1:
         return 1.0
     return float(np.exp(_core.chi2_log_tail(np.array([statistic]), np.array([float(degrees)]))[0]))
+
+
+def bonferroni(p: np.ndarray) -> np.ndarray:
+    """Bonferroni-adjusted p-values, which bound the family-wise error rate; NaN stays NaN."""
+    return np.minimum(p * np.count_nonzero(~np.isnan(p)), 1.0)
+
+
+def false_discovery_rate(p: np.ndarray) -> np.ndarray:
+    """Benjamini–Hochberg adjusted p-values, which bound the false discovery rate; NaN stays NaN."""
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(-p[known], kind="stable")]
+    scaled = p[order] * len(order) / np.arange(len(order), 0, -1)
+    adjusted = np.full(len(p), np.nan)
+    adjusted[order] = np.minimum(np.minimum.accumulate(scaled), 1.0)
+    return adjusted

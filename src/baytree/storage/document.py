@@ -12,7 +12,7 @@ import numpy as np
 from baytree.data.parsing.string_format import StringFormat
 from baytree.data.schema.column import Column, Kind, Level, Text
 from baytree.data.schema.notes import Note
-from baytree.data.schema.schema import Schema, Target
+from baytree.data.schema.schema import NO_TARGET, Schema, Target
 from baytree.statistics.profile import Profile
 from baytree.storage.files import ModelFileError, naming_file
 from baytree.storage.records import check_strings, decode, encode
@@ -164,7 +164,7 @@ def check_schema(schema: Schema) -> None:
             raise ValueError(f"column {column.name!r} has words that are not strings")
         if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "clock"):
             raise ValueError(f"column {column.name!r} has the unknown unit {column.unit!r}")
-    if not schema.target.name:
+    if not schema.target.name and schema.target != NO_TARGET:
         raise ValueError("the schema has no target")
     if schema.target.classes is not None:
         _check_levels(schema.target.classes, "the target")

@@ -19,6 +19,8 @@ __all__ = ["Column", "Kind", "Level", "Schema", "SchemaLike", "Target", "Text", 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Column to predict: its classes in code order, or None for a numeric target.
 
+    A model of columns alone has `NO_TARGET`, whose name is empty and whose one class is that of every row.
+
     `dtype` is the NumPy dtype of the given classes, in which predictions are returned. `order` holds all declared levels,
     also those that do not occur: classes keep this order, whichever of them come first.
     """
@@ -43,6 +45,9 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         order = tuple(dict.fromkeys([*(self.order or self.classes), *other.order, *new]))
         known.update(new)
         return Target(self.name, tuple(label for label in order if label in known), dtype, True, order)
+
+
+NO_TARGET = Target("", ("",))
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):

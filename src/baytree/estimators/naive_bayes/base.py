@@ -25,10 +25,13 @@ from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.display.results import frame_of
 from baytree.estimators.incremental import AdditiveClassifier
+from baytree.naive_bayes.dependence import Dependence, dependence_of
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.naive_bayes.events.text_likelihoods import WordLikelihood, top_words
+from baytree.naive_bayes.joint_learner import allowed_codes
 from baytree.naive_bayes.learner import NaiveBayesLearner, leave_one_out
 from baytree.naive_bayes.model import NaiveBayes
+from baytree.naive_bayes.probabilities import event_probability, full_table
 from baytree.naive_bayes.sampling import draw, draw_classes, log_densities, posterior_of, split_conditions, typicalities
 from baytree.naive_bayes.statistic import NaiveBayesStatistic
 from baytree.param_validation import ClassAmounts
@@ -81,6 +84,71 @@ class BayesClassifier(AdditiveClassifier):
         for name, value in fixed.items():
             rows[name] = np.full(n, value, dtype=object if isinstance(value, str) else None)
         return frame_of(rows)
+
+    def probability(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
+        """Conditional probability P(event | given) under the model; NaN if `given` has probability 0.
+
+        Parameters
+        ----------
+        event : dict
+            A level, or a list of levels, for each of some nominal columns or the target.
+        given : dict, optional
+            Condition, in the same form.
+
+        Examples
+        --------
+        >>> import baytree as bt
+        >>> tennis = bt.datasets.load("play-tennis")
+        >>> model = bt.NaiveBayesClassifier(estimate="mle").fit(tennis, "PlayTennis")
+        >>> round(model.probability({"PlayTennis": "Yes"}), 4)  # 9 of 14
+        0.6429
+        >>> round(model.probability({"Outlook": "Sunny"}, given={"PlayTennis": "Yes"}), 4)  # 2 of 9
+        0.2222
+        """
+        check_is_fitted(self, "model_")
+        codes, conditions = allowed_codes(event, self.schema_), allowed_codes(given or {}, self.schema_)
+        return event_probability(self.model_, self.schema_, codes, conditions)
+
+    def table(self) -> Any:
+        """Joint distribution that the model implies, as a frame: one row per combination of levels and class."""
+        check_is_fitted(self, "model_")
+        return frame_of(full_table(self.model_, self.schema_))
+
+    def dependence(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Dependence:
+        """Check the assumption of naive Bayes: how much columns tell about each other when the class is known.
+
+        Parameters
+        ----------
+        X : frame
+            Rows with the model's columns, and with its target column unless `y` is given.
+        y : array-like or str, optional
+            Classes, or the name of the target column.
+        sample_weight : array-like, optional
+            Weights of the rows.
+
+        Returns
+        -------
+        Dependence
+            Pairs of columns by conditional mutual information given the class; prints as a table.
+
+        Examples
+        --------
+        >>> import baytree as bt
+        >>> titanic = bt.datasets.load("titanic")
+        >>> model = bt.NaiveBayesClassifier().fit(titanic, "survived")
+        >>> model.dependence(titanic).pairs[0].columns
+        ('class', 'sex')
+        """
+        check_is_fitted(self, "model_")
+        truth, weight = self._read_true_labels(X, self.schema_.target.name if y is None else y, sample_weight)
+        code_of = {label: code for code, label in enumerate(self.schema_.classes)}
+        codes = np.array([*(code_of.get(label, -1) for label in truth.target.classes or ()), -1], np.int32)
+        label = codes[truth.values]
+        table = self._encoded(X)
+        is_used = (label >= 0) & (weight > 0)
+        if not is_used.any():
+            raise ValueError("no row has a class that the model knows; give the training rows, or other labelled rows")
+        return dependence_of(msgspec.structs.replace(table, label=label, weight=weight).take(is_used))
 
     def likelihood(self, column: str) -> Any:
         """Distribution of a column in each class, as a frame with one row per level, bin, word or parameter."""

@@ -1,4 +1,4 @@
-"""Full joint distribution of all columns and the target, as a classifier.
+"""Full joint distribution of all columns and the target, as a classifier; without a target, of the columns alone.
 
 Counting, probabilities and sampling are in `naive_bayes.joint_learner`.
 """
@@ -13,11 +13,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
-from baytree._typing import RandomLike
-from baytree.data.encoding.sample import Columns, census_of
+from baytree._typing import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree.data.encoding.sample import Columns, TrainingSample, census_of
+from baytree.data.frames import read
 from baytree.data.schema.column import Kind
-from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.data.schema.schema import NO_TARGET, Schema, SchemaLike
 from baytree.display.results import frame_of
+from baytree.estimators.base import PreparedRows
 from baytree.estimators.incremental import AdditiveClassifier
 from baytree.naive_bayes import joint_learner
 from baytree.naive_bayes.joint_model import Combinations, JointTable
@@ -25,6 +27,9 @@ from baytree.naive_bayes.joint_model import Combinations, JointTable
 
 class JointDistribution(AdditiveClassifier):
     """Joint distribution of all columns and the target, estimated by counting; predicts the most probable class.
+
+    Without a target, `fit(frame)` counts the columns alone: `table`, `probability` and `sample` work, predictions are
+    refused.
 
     Every distinct number is a level. Rows with missing values are left out of the counts; in a query, columns that are not
     given are marginalised. d binary columns need a table of 2^d rows, which is why naive Bayes exists.
@@ -41,6 +46,8 @@ class JointDistribution(AdditiveClassifier):
     >>> model = bt.JointDistribution().fit(rows, "wet")
     >>> model.probability({"wet": "yes"}), model.probability({"rain": "yes"}, given={"wet": "no"})
     (0.75, 0.0)
+    >>> round(bt.JointDistribution().fit(rows).probability({"rain": "yes"}, given={"wet": "yes"}), 3)
+    0.667
     """
 
     model_: JointTable
@@ -87,6 +94,22 @@ class JointDistribution(AdditiveClassifier):
             self.model_, param_validation.integer("n", n, 1), condition, np.random.default_rng(random_state)
         )
         return frame_of(joint_learner.as_levels(codes, self.schema_))
+
+    def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> TrainingSample:
+        if y is not None:
+            return super()._sample(X, y, sample_weight)
+        sample = super()._sample(X, np.zeros(read(X).n_rows, np.int64), sample_weight)
+        label = msgspec.structs.replace(sample.label, target=NO_TARGET)
+        return msgspec.structs.replace(sample, label=label)
+
+    def _prepare_batch(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> PreparedRows:
+        if (y is None) != (known.target == NO_TARGET):
+            raise ValueError(
+                "the first rows had a target: give it here, too"
+                if y is None
+                else "the first rows had no target: leave it out here, too, or start with a new estimator"
+            )
+        return super()._prepare_batch(X, y, sample_weight, known)
 
     def _learner(self, schema: Schema) -> joint_learner.JointLearner:
         for column in schema.columns:
