@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import datasets
 
 import baytree as bt
 from baytree.linear.discriminant.derive import inverse_factor
@@ -281,6 +282,37 @@ def test_ledoit_wolf_shrinks_the_more_the_fewer_rows_there_are(kind, scale, amou
     model = kind("mle", "ledoit_wolf").fit(X, y, sample_weight=weight)
     other = kind("mle", amount).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("load", [datasets.load_iris, datasets.load_wine])
+def test_diagonal_qda_is_gaussian_naive_bayes(load):
+    X, y = load(return_X_y=True)
+    diagonal = bt.QuadraticDiscriminantAnalysis(diagonal=True, covariance="mle").fit(X, y)
+    naive = bt.NaiveBayesClassifier(estimate="mle").fit(X, y)
+    assert np.allclose(diagonal.predict_proba(X), naive.predict_proba(X), rtol=0, atol=1e-12)
+    assert np.allclose(diagonal.means_, naive.theta_)
+    assert np.allclose([np.diag(each) for each in diagonal.covariances_], naive.var_)
+    assert np.allclose(diagonal.priors_, naive.class_prior_)
+    for refused in (lambda: diagonal.leave_one_out(X, y), lambda: diagonal.predict_interval(X)):
+        with pytest.raises(ValueError, match="use NaiveBayesClassifier, which is the same model"):
+            refused()
+    with pytest.raises(ValueError, match="diagonal='yes': give True or False"):
+        bt.QuadraticDiscriminantAnalysis(diagonal="yes").fit(X, y)
+
+
+def test_fitted_parameters_are_in_the_units_of_the_columns():
+    X, y = datasets.load_wine(return_X_y=True)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(row=np.arange(len(X)) + 1, y=y)
+    quadratic = bt.QuadraticDiscriminantAnalysis().fit(frame, "y")
+    linear = bt.LinearDiscriminantAnalysis(covariance="mle", priors=[0.2, 0.3, 0.5]).fit(frame, "y")
+    means = [X[y == k].mean(axis=0) for k in range(3)]
+    assert np.allclose(quadratic.means_[:, :-1], means)
+    assert np.allclose(linear.means_[:, :-1], means)
+    assert np.isnan(linear.means_[:, -1]).all()  # the column that numbers the rows
+    assert np.allclose(quadratic.covariances_[:, :-1, :-1], [np.cov(X[y == k].T) for k in range(3)])
+    pooled = sum(np.cov(X[y == k].T, bias=True) * (y == k).mean() for k in range(3))
+    assert np.allclose(linear.covariance_[:-1, :-1], pooled)
+    assert linear.priors_.tolist() == [0.2, 0.3, 0.5]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -130,15 +130,17 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         combine.at(result, [index_of[source] for source in self.sources], values)
         return result
 
-    def with_numbers_left_out(self, coef: np.ndarray, column: np.ndarray, axis: int = -1) -> np.ndarray:
-        """Return coefficients of features with a 0 inserted for each numeric input that is left out.
+    def with_numbers_left_out(
+        self, coef: np.ndarray, column: np.ndarray, axis: int = -1, fill: float = 0.0
+    ) -> np.ndarray:
+        """Return coefficients of features with `fill` inserted for each numeric input that is left out.
 
         `column` [n_features] is the column of each feature; features are in the order of columns.
         """
         index_of = {name: i for i, name in enumerate(self.inputs)}
         inputs = np.array([index_of[source] for source in self.sources], np.int64)[column]
         before = np.searchsorted(inputs, [index_of[name] for name in self.numbers_left_out])
-        return np.insert(coef, before, 0.0, axis=axis) if len(before) else coef
+        return np.insert(coef, before, fill, axis=axis) if len(before) else coef
 
     def without_left_out(self) -> Schema:
         """The schema of the same table without the columns that are not learnt from."""

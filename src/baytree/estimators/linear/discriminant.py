@@ -26,7 +26,7 @@ from baytree.linear.discriminant.learner import (
 )
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant, sample
 from baytree.linear.scatter.observe import scatter_of
-from baytree.param_validation import reject_text_columns
+from baytree.param_validation import ClassAmounts, reject_text_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,31 @@ class _Discriminant(AdditiveClassifier):
         reject_text_columns(schema, "discriminant analysis", TEXT_REMEDY)
         covariance = param_validation.one_of("covariance", self.covariance, ("unbiased", "mle"))
         priors = param_validation.priors("priors", self.priors, schema.classes)
-        rule = self._rule(covariance, _amount(self.shrinkage), priors)
+        rule = self._make_learner(covariance, _amount(self.shrinkage), priors)
         return LedoitWolfLearner(rule) if self.shrinkage == "ledoit_wolf" else rule
+
+    def _make_learner(
+        self, covariance: str, shrinkage: np.ndarray | None, priors: ClassAmounts | None
+    ) -> DiscriminantLearner:
+        return self._rule(covariance, shrinkage, priors)
+
+    @property
+    def means_(self) -> np.ndarray:
+        """Mean of each class in original units. float64 [n_classes, n_features]
+
+        Features are those of `coef_`; a numeric column that was dropped as an identifier is NaN.
+        """
+        design = self.model_.design
+        return self._in_feature_order(self.model_.mean * design.scale + design.centre)
+
+    @property
+    def priors_(self) -> np.ndarray:
+        """Prior probabilities of the classes. float64 [n_classes]"""
+        return self.model_.prior.copy()
+
+    def _in_feature_order(self, values: np.ndarray, axis: int = -1) -> np.ndarray:
+        """Values of features with NaN for each numeric column that was dropped."""
+        return self.schema_.with_numbers_left_out(values, self.model_.design.source, axis=axis, fill=np.nan)
 
 
 def _amount(shrinkage: float | str | None) -> np.ndarray | None:
@@ -103,6 +126,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Coefficients of the linear scores in original units.
     intercept_ : ndarray of shape (n_classes,)
         Intercepts of the linear scores.
+    means_ : ndarray of shape (n_classes, n_features)
+        Means of the classes in original units.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Covariance within classes in original units.
+    priors_ : ndarray of shape (n_classes,)
+        Prior probabilities of the classes.
 
     Examples
     --------
@@ -155,6 +184,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self.model_.linear.in_original_units()[1]
 
     @property
+    def covariance_(self) -> np.ndarray:
+        """Covariance within classes in original units. float64 [n_features, n_features]"""
+        return self._in_feature_order(self._in_feature_order(self.model_.covariance(), axis=0))
+
+    @property
     def _n_features_out(self) -> int:
         return self.model_.axes.shape[1]
 
@@ -188,6 +222,18 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
     priors : dict or array, optional
         Prior probabilities of the classes, by label or in the order of `classes_`; by default their proportions in the
         training rows.
+    diagonal : bool, default=False
+        Use variances only, so that columns are independent given the class. With ``covariance="mle"`` this is Gaussian naive
+        Bayes: `NaiveBayesClassifier(estimate="mle")` on numeric columns gives the same probabilities.
+
+    Attributes
+    ----------
+    means_ : ndarray of shape (n_classes, n_features)
+        Means of the classes in original units.
+    covariances_ : ndarray of shape (n_classes, n_features, n_features)
+        Covariance of each class in original units.
+    priors_ : ndarray of shape (n_classes,)
+        Prior probabilities of the classes.
 
     Examples
     --------
@@ -199,12 +245,14 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
 
     model_: QuadraticDiscriminant
     _rule = QuadraticDiscriminantLearner
+    diagonal = False  # of subclasses without this parameter
 
     def __init__(
         self,
         covariance: str = "unbiased",
         shrinkage: float | str | None = None,
         priors: PriorsLike = None,
+        diagonal: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -213,10 +261,22 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self.covariance = covariance
         self.shrinkage = shrinkage
         self.priors = priors
+        self.diagonal = diagonal
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """Covariance of each class in original units. float64 [n_classes, n_features, n_features]"""
+        return self._in_feature_order(self._in_feature_order(self.model_.covariances(), axis=1))
+
+    def _make_learner(
+        self, covariance: str, shrinkage: np.ndarray | None, priors: ClassAmounts | None
+    ) -> DiscriminantLearner:
+        diagonal = param_validation.flag("diagonal", self.diagonal)
+        return QuadraticDiscriminantLearner(covariance, shrinkage, priors, diagonal)
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
         """Plot the rows on linear discriminant axes, with misclassified rows ringed; `X` may contain the target."""

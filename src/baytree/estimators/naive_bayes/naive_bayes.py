@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from baytree import param_validation
 from baytree._typing import PriorsLike
 from baytree.data.frames.arrays import are_number_columns
 from baytree.data.schema.schema import Schema, SchemaLike
 from baytree.estimators.naive_bayes.base import BayesClassifier
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation, read_pseudo_counts
+from baytree.naive_bayes.events.normal import NormalLikelihood
 from baytree.naive_bayes.events.registry import (
     CONVENTIONS,
     EVENTS,
@@ -44,6 +49,15 @@ class NaiveBayesClassifier(BayesClassifier):
     conventions : {"sklearn", "e1071", "weka"}, optional
         Reproduce the rules of another program to the last digit; `estimate` is then that program's own.
 
+    Attributes
+    ----------
+    class_prior_ : ndarray of shape (n_classes,)
+        Prior probabilities of the classes.
+    theta_ : ndarray of shape (n_classes, n_features_in_)
+        Mean of each column with a normal density in each class; NaN for other columns.
+    var_ : ndarray of shape (n_classes, n_features_in_)
+        Variance of each such density (of Student's t with ``estimate="bayes"``); NaN for other columns.
+
     Examples
     --------
     >>> import baytree as bt
@@ -78,6 +92,30 @@ class NaiveBayesClassifier(BayesClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probabilities of the classes. float64 [n_classes]"""
+        return np.exp(self.model_.log_prior)
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """Mean of each column with a normal density in each class, NaN for others. float64 [n_classes, n_features_in_]"""
+        return self._per_input(lambda normal: normal.mean)
+
+    @property
+    def var_(self) -> np.ndarray:
+        """Variance of each normal or Student-t density, NaN for other columns. float64 [n_classes, n_features_in_]"""
+        return self._per_input(lambda normal: normal.variance())
+
+    def _per_input(self, values: Callable[[NormalLikelihood], np.ndarray]) -> np.ndarray:
+        """Values [n_classes, n_columns] of normal densities, in the order of the given columns."""
+        schema = self.schema_
+        result = np.full((len(schema.classes), len(schema.inputs)), np.nan)
+        for likelihood in self.model_.likelihoods:
+            if isinstance(likelihood, NormalLikelihood):
+                result[:, [schema.inputs.index(schema.sources[j]) for j in likelihood.columns]] = values(likelihood)
+        return result
 
     def _groups(self, schema: Schema) -> tuple[ColumnGroup, ...]:
         """Columns grouped by event model, in order."""

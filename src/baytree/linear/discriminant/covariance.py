@@ -43,6 +43,7 @@ class DiscriminantOptions(msgspec.Struct, frozen=True, kw_only=True):
     # [1]; [n_classes] for one covariance per class
     shrinkage: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(1))
     priors: np.ndarray | None = None  # [n_classes]
+    is_diagonal: bool = False  # variances only
 
 
 class PooledCovariance(msgspec.Struct, frozen=True):

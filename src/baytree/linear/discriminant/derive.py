@@ -79,11 +79,12 @@ def class_correlations(pooled: PooledCovariance, choice: DiscriminantOptions) ->
     unit, varies = np.outer(pooled.scale, pooled.scale), pooled.varies
     scatter, found = pooled.seen, []
     amounts = np.broadcast_to(choice.shrinkage, len(scatter.weight))
-    for spread, weight, amount in zip(scatter.spread, scatter.weight, amounts, strict=True):
+    used = np.eye(len(varies)) if choice.is_diagonal else np.ones((len(varies), len(varies)))
+    for spread, weight, amount in zip(scatter.spread * used, scatter.weight, amounts, strict=True):
         found.append(without(varies, shrunk(spread / class_divisor(weight, choice) / unit, float(amount), varies)))
     is_weak = np.array([not _has_full_rank(own) for own in found])
     for k in np.flatnonzero(is_weak):
-        found[k] = without(varies, _blended(found[k], pooled, float(scatter.weight[k])))
+        found[k] = without(varies, _blended(found[k], pooled, float(scatter.weight[k])) * used)
     return found, is_weak
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from baytree import _warnings
@@ -126,19 +127,31 @@ class LinearDiscriminantLearner(DiscriminantLearner):
         return linear_intervals(table, scatter, choice, table.schema.columns, level)
 
 
+@dataclass(frozen=True)
 class QuadraticDiscriminantLearner(DiscriminantLearner):
-    """Quadratic discriminant analysis: each class has its own covariance."""
+    """Quadratic discriminant analysis: each class has its own covariance, or only variances if it is `diagonal`."""
+
+    diagonal: bool = False
 
     is_pooled = False
 
     def _rule(self, scatter: Scatter, choice: DiscriminantOptions, schema: Schema) -> QuadraticDiscriminant:
+        choice = msgspec.structs.replace(choice, is_diagonal=self.diagonal)
         return derive_quadratic(scatter, choice, schema.columns, schema.classes)
 
     def _without_each(self, table: Table, scatter: Scatter, choice: DiscriminantOptions) -> np.ndarray:
+        self._refuse_diagonal("leave_one_out")
         return quadratic_without_each(table, scatter, choice, table.schema.columns, table.schema.classes)
 
     def _intervals(self, scatter: Scatter, table: Table, choice: DiscriminantOptions, level: float) -> np.ndarray:
+        self._refuse_diagonal("predict_interval")
         return quadratic_intervals(table, scatter, choice, table.schema.columns, level)
+
+    def _refuse_diagonal(self, method: str) -> None:
+        if self.diagonal:
+            raise ValueError(
+                f"{method} is not available with diagonal=True; use NaiveBayesClassifier, which is the same model"
+            )
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,10 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """Design of the features."""
         return self.linear.design
 
+    def covariance(self) -> np.ndarray:
+        """Covariance within classes in original units, 0 along constant features. float64 [n_features, n_features]"""
+        return self.correlation * np.outer(self.design.scale, self.design.scale)
+
     def predict(self, table: Table) -> np.ndarray:
         """Probability of each class. [n_rows, n_classes]"""
         return self.linear.predict(table)
@@ -114,6 +118,12 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         self.design.check(schema)
         if len(self.start) != len(schema.classes):
             raise ValueError("quadratic: the number of classes differs from the schema")
+
+    def covariances(self) -> np.ndarray:
+        """Covariance of each class in original units, 0 along constant features. [n_classes, n_features, n_features]"""
+        factor = np.linalg.inv(self.whiten)
+        factor[:, self.whiten[0].diagonal() <= CONSTANT_WHITENING] = 0.0
+        return factor @ factor.transpose(0, 2, 1) * np.outer(self.design.scale, self.design.scale)
 
     def scores(self, table: Table) -> np.ndarray:
         """Log density of each class, up to a constant. [n_rows, n_classes]"""

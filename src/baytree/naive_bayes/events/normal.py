@@ -37,6 +37,12 @@ class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
     def __post_init__(self) -> None:
         check_moments(self.columns, self.mean, self.scale, self.degrees)
 
+    def variance(self) -> np.ndarray:
+        """Variance of each density, infinite for two degrees of freedom or fewer. float64 [n_classes, n_columns]"""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inflation = np.where(np.isinf(self.degrees), 1.0, self.degrees / (self.degrees - 2))
+        return np.where(self.degrees > 2, np.square(self.scale) * inflation, np.inf)
+
     def check(self, schema: Schema) -> None:
         """Raise ValueError unless the columns are numeric and every class has its densities."""
         check_numeric(self.columns, self.mean.shape[0], schema)
