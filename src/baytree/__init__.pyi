@@ -5,6 +5,8 @@ from baytree._warnings import BaytreeWarning as BaytreeWarning
 from baytree.comparison.assumptions import compare_assumptions as compare_assumptions
 from baytree.comparison.compare import compare as compare
 from baytree.conformal_prediction.conformal import conformal as conformal
+from baytree.data.encoding.one_hot import bag_of_words as bag_of_words
+from baytree.data.encoding.one_hot import one_hot as one_hot
 from baytree.data.files.read import read as read
 from baytree.data.schema.column import Column as Column
 from baytree.data.schema.column import Kind as Kind

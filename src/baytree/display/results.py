@@ -25,9 +25,21 @@ class TextResult:
         return str(self)
 
 
-def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray]) -> Any:
-    """Return a data frame of the imported, else an installed, library (pandas, polars, pyarrow), or a dict of columns."""
+def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray], like: object = None, *, is_sparse: bool = False) -> Any:
+    """Return a data frame of the library of `like`, else of the imported, else of an installed one, or a dict of columns.
+
+    A pandas frame has the index of `like`, and sparse columns on request; the other libraries have none.
+    """
+    own = type(like).__module__.split(".")[0]
     used = [name for name in _LIBRARIES if name in sys.modules] or [name for name in _LIBRARIES if find_spec(name)]
+    used = [own] if own in _LIBRARIES else used
+    if used and used[0] == "pandas" and (is_sparse or own == "pandas"):
+        import pandas as pd
+
+        stored = {
+            name: pd.arrays.SparseArray(values, fill_value=0) if is_sparse else values for name, values in columns.items()
+        }
+        return pd.DataFrame(stored, index=getattr(like, "index", None) if own == "pandas" else None)
     if not used:
         return dict(columns)
     import narwhals as nw

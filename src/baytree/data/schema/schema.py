@@ -130,9 +130,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         combine.at(result, [index_of[source] for source in self.sources], values)
         return result
 
-    def with_numbers_left_out(
-        self, coef: np.ndarray, column: np.ndarray, axis: int = -1, fill: float = 0.0
-    ) -> np.ndarray:
+    def with_numbers_left_out(self, coef: np.ndarray, column: np.ndarray, axis: int = -1, fill: float = 0.0) -> np.ndarray:
         """Return coefficients of features with `fill` inserted for each numeric input that is left out.
 
         `column` [n_features] is the column of each feature; features are in the order of columns.
