@@ -18,6 +18,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
     {"data.encoding"},
     {"data.files"},
     {"data"},
+    {"param_synonyms"},
     {"statistics", "formula", "param_validation", "datasets", "rendering.page"},
     {"rendering"},
     {"rendering.plots"},

@@ -37,8 +37,8 @@ class BaytreeWarning(UserWarning):
     """
 
 
-def did_you_mean(what: str, word: str, known: Iterable[str]) -> str:
-    """Return the message for an unknown name, with the closest known name or a list of the known ones.
+def did_you_mean(what: str, word: str, known: Iterable[str], *, is_shortened: bool = True) -> str:
+    """Return the message for an unknown name, with the closest known name or a list of the known ones, shortened or whole.
 
     >>> did_you_mean("column", "agee", ["age", "sex"])
     "there is no column 'agee'; did you mean 'age'?"
@@ -47,7 +47,8 @@ def did_you_mean(what: str, word: str, known: Iterable[str]) -> str:
 
     known = list(known)
     close_matches = difflib.get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
-    listed = ", ".join([*known[:MAX_LISTED_NAMES], *(["..."] if len(known) > MAX_LISTED_NAMES else [])])
+    is_cut = is_shortened and len(known) > MAX_LISTED_NAMES
+    listed = ", ".join([*known[:MAX_LISTED_NAMES], "..."] if is_cut else known)
     hint = f"did you mean {close_matches[0]!r}?" if close_matches else f"there is {listed or 'none'}"
     return f"there is no {what} {word!r}; {hint}"
 

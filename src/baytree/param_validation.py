@@ -19,6 +19,7 @@ import numpy as np
 from baytree._warnings import did_you_mean
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
+from baytree.param_synonyms import value_hint
 
 T = TypeVar("T")
 
@@ -34,7 +35,8 @@ def one_of(name: str, value: T, choices: Iterable[object]) -> T:
     """
     choices = tuple(choices)
     if not any(value is choice or (isinstance(value, type(choice)) and value == choice) for choice in choices):
-        raise ValueError(f"{name}={value!r}: give one of {', '.join(repr(_plain(choice)) for choice in choices)}")
+        hint = value_hint(name, value, choices)
+        raise ValueError(f"{name}={value!r}: {hint}give one of {', '.join(repr(_plain(choice)) for choice in choices)}")
     return value
 
 

@@ -18,6 +18,7 @@ from baytree import _warnings
 from baytree._warnings import did_you_mean
 from baytree.cli.options import read_options_of
 from baytree.model_selection import model_registry
+from baytree.param_synonyms import unknown_parameter
 
 if TYPE_CHECKING:
     from baytree.base.predictor import Predictor
@@ -105,7 +106,7 @@ def _build(
     known = _parameters(family)
     for name in values:
         if name not in known:
-            raise click.UsageError(f"model {short!r}: {did_you_mean('parameter', name, known)}")
+            raise click.UsageError(f"model {short!r}: {unknown_parameter(name, known)}")
     return family.made(**values, schema=dict(schema) or None)
 
 

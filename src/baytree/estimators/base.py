@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import _warnings, param_validation
+from baytree import param_validation
 from baytree._typing import FrameLike, TargetLike, WeightsLike
 from baytree.base.learner import FitResult, Learner, observe_profile, submit_profile
 from baytree.base.model import Explanation
@@ -47,6 +47,7 @@ from baytree.engine.remote import RemoteSource
 from baytree.engine.remote_frame import open_remote_frame
 from baytree.estimators import docstrings
 from baytree.estimators.docstrings import complete_methods
+from baytree.param_synonyms import unknown_parameter
 from baytree.statistics.profile import Profile
 from baytree.uncertainty.intervals import widen_to_include
 
@@ -102,7 +103,7 @@ class Estimator(BaseEstimator):
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         for name in parameters:
             if name not in (known := cls.parameter_names()):
-                raise TypeError(f"{cls.__name__}: {_warnings.did_you_mean('parameter', name, known)}")
+                raise TypeError(f"{cls.__name__}: {unknown_parameter(name, known)}")
         return super().__new__(cls)
 
     def set_params(self, **params: Any) -> Self:
@@ -115,7 +116,7 @@ class Estimator(BaseEstimator):
         """
         for name in params:
             if name.partition("__")[0] not in (known := self.parameter_names()):
-                raise ValueError(f"{type(self).__name__}: {_warnings.did_you_mean('parameter', name, known)}")
+                raise ValueError(f"{type(self).__name__}: {unknown_parameter(name, known)}")
         return super().set_params(**params)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
