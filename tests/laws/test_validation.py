@@ -186,7 +186,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "CategoricalNB": {"alpha": [1.0, 0.3], "min_categories": [None, 9], **DROPIN},
     "JointDistribution": {"alpha": [0.0, 1.0]},
     "LinearDiscriminantAnalysis": DISCRIMINANT,
-    "QuadraticDiscriminantAnalysis": DISCRIMINANT,
+    "QuadraticDiscriminantAnalysis": {**DISCRIMINANT, "diagonal": [False, True]},
     "MARSRegressor": {**MARS, "monotone": [None, {"monotone": {"visits": "up"}}]},
     "MARSClassifier": MARS,
     "LinearRegression": {

@@ -264,7 +264,7 @@ def _prune_to_max_leaves(result: ChaidResult, max_leaves: int) -> ChaidResult:
         msgspec.structs.replace(level, nodes=[new_id.get(k, -1) for k in level.nodes]) for level in result.column_tests
     ]
     return msgspec.structs.replace(
-        result, tree=msgspec.structs.replace(tree, rows=unpruned.rows[tree.rows]), tried=column_tests
+        result, tree=msgspec.structs.replace(tree, rows=unpruned.rows[tree.rows]), column_tests=column_tests
     )
 
 
