@@ -125,7 +125,14 @@ def _is_written(name: str, value: object) -> bool:
     return name not in _ADDED_PARAMETERS or value is not _ADDED_PARAMETERS[name]
 
 
-_ADDED_PARAMETERS = {"profile": True, "averaging": None, "monotone": None, "first_split": None, "max_split_columns": 1, "diagonal": False}
+_ADDED_PARAMETERS = {
+    "profile": True,
+    "averaging": None,
+    "monotone": None,
+    "first_split": None,
+    "max_split_columns": 1,
+    "diagonal": False,
+}
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
