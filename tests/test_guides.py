@@ -5,20 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from as_delivered import PYTHON_BLOCK, result_of
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-SHOWING = [page for page in PAGES if "```python" in page.read_text()]
+RUNNING = [page for page in PAGES if PYTHON_BLOCK.search(page.read_text())]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)
-def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(compile(block, str(page), "exec"), names)
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs_where_only_baytree_all_is_installed(page, tmp_path):
+    run = result_of(page, tmp_path)
+    assert run.returncode == 0, (run.stdout + run.stderr)[-2000:]
+
+
+def test_a_module_of_the_test_group_is_refused_and_a_page_that_shows_something_else_is_found(tmp_path):
+    for name, content in {"imports.py": "import hypothesis", "shows.md": "```pycon\n>>> 1 + 1\n3\n```\n"}.items():
+        (tmp_path / name).write_text(content)
+        assert result_of(tmp_path / name, tmp_path).returncode == 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

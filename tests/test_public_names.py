@@ -1,6 +1,7 @@
 """What `import baytree as bt` offers: each name comes from its home, and editors see the same."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -52,3 +53,10 @@ def test_older_names_of_attributes_and_parameters_still_work_with_a_warning():
         assert bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", shares=(0.5, 1.0), cv=4).n_rows == (12, 24)
     with pytest.warns(DeprecationWarning, match="n_bootstrap"):
         assert bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=5).n_bootstrap == 5
+
+
+def test_help_lists_every_public_name_under_one_topic():
+    lines = [line for line in bt.__doc__.splitlines() if line.startswith("    ")]
+    listed = [name for line in lines for name in re.split(r"  +", line.strip())[0].split(", ")]
+    assert sorted(listed) == sorted(bt.__all__)
+    assert all(len(re.split(r"  +", line.strip())) == 2 for line in lines)

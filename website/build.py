@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 
 import checks
 import gallery
-import lessons
 import made
 import reference_pages
 from sources import ROOT, files, navigation, place_of, title_of, with_links
@@ -27,7 +26,6 @@ def main() -> int:
     pages = PLACE / "pages"
     pages.mkdir(parents=True)
     gather(pages)
-    write_notebooks()
     (PLACE / "zensical.toml").write_text(configured(pages))
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     if subprocess.run(command, cwd=PLACE, env={**environ, "NO_COLOR": "1"}).returncode:
@@ -54,14 +52,6 @@ def gather(pages: Path) -> None:
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text)
     shutil.copyfile(ROOT / "website" / "site.css", pages / "site.css")
-
-
-def write_notebooks() -> None:
-    """Each lesson of the course as a notebook."""
-    folder = PLACE / "notebooks"
-    folder.mkdir()
-    for path in sorted((ROOT / "docs" / "course").glob("[0-9]*.md")):
-        (folder / path.with_suffix(".ipynb").name).write_text(lessons.notebook(path.read_text()))
 
 
 def configured(pages: Path) -> str:

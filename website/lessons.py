@@ -1,6 +1,6 @@
 """Lessons are Markdown whose ```pycon blocks run from top to bottom: they are tested, and made into notebooks.
 
-python website/lessons.py docs/course/*.md      # puts what each example prints in the place of what stands there
+python website/lessons.py docs/course/*.md      # writes what each example prints into the lesson, and its notebook beside it
 """
 
 from __future__ import annotations
@@ -103,3 +103,4 @@ if __name__ == "__main__":
     for path in map(Path.absolute, map(Path, sys.argv[1:])):
         os.chdir(path.parent)
         path.write_text(answered(path.read_text()))
+        path.with_suffix(".ipynb").write_text(notebook(path.read_text()))

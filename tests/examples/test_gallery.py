@@ -1,10 +1,11 @@
 """The gallery: each example runs, and draws its picture."""
 
-import runpy
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from as_delivered import result_of
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("on_"))  # clusters: tests/engine
@@ -16,10 +17,9 @@ def test_there_are_twelve_examples():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_and_draws_its_picture(example, tmp_path, monkeypatch, capsys):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(example), run_name="__main__")
-    assert capsys.readouterr().out.strip()
+def test_an_example_runs_and_draws_its_picture_where_only_baytree_all_is_installed(example, tmp_path):
+    pytest.importorskip("matplotlib")
+    run = result_of(example, tmp_path)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert run.stdout.strip()
     assert ElementTree.parse(tmp_path / f"{example.stem}.svg").getroot().tag.endswith("svg")
