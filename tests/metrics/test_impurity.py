@@ -7,6 +7,7 @@ import pytest
 import baytree as bt
 
 TENNIS, GLADIATOR, LOANS, SPORT = map(bt.datasets.load, ("play-tennis", "gladiator", "loans", "enjoy-sport"))
+PENGUINS = bt.datasets.load("penguins").dropna()
 
 
 COINS = [([1, 1], 1.0), ([7], 0.0), ([1] * 8, 3.0), ([1 / 3, 2 / 3], 0.918296), ({"No": 5, "Yes": 9}, 0.940286)]
@@ -91,6 +92,43 @@ def test_x1_tells_more_of_y_than_x2():
     x1, x2, y = rows.T.tolist()
     assert bt.information_gain(y, x1) == pytest.approx(0.548795, abs=1e-6)
     assert bt.information_gain(y, x2) == pytest.approx(0.048795, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bill_length_mm", "flipper_length_mm", "body_mass_g", "year"])
+def test_the_gain_of_numbers_is_that_of_the_best_threshold_as_in_the_ranking(name):
+    gain, threshold = bt.information_gain(PENGUINS, "species", name, full=True)
+    rank = next(rank for rank in bt.rank_features(PENGUINS[[name, "species"]], "species").ranks)
+    assert gain == pytest.approx(rank.score, abs=1e-12)
+    assert gain == bt.information_gain(PENGUINS, "species", name)
+    if threshold is None:
+        assert gain == 0.0
+        return
+    side = np.where(PENGUINS[name] <= threshold, "low", "high")
+    assert gain == pytest.approx(bt.information_gain(PENGUINS["species"], side), abs=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini", "error"])
+def test_no_threshold_gains_more_than_the_best(criterion):
+    random = np.random.default_rng(3)
+    x, y = random.integers(0, 12, 40).astype(float), random.integers(0, 3, 40).astype(str)
+    gain, threshold = bt.information_gain(y, x, criterion=criterion, full=True)
+    gains = [bt.information_gain(y, np.where(x <= cut, "low", "high"), criterion=criterion) for cut in np.unique(x)[:-1]]
+    assert gain == pytest.approx(max(gains), abs=1e-12)
+    assert threshold == np.unique(x)[np.argmax(np.array(gains) > max(gains) - 1e-12)] + 0.5
+
+
+def test_levels_have_no_threshold_and_infinite_or_missing_numbers_are_allowed():
+    assert bt.information_gain(TENNIS, "PlayTennis", "Outlook", full=True).threshold is None
+    assert bt.information_gain(["a", "b"], [1.0, 1.0], full=True) == (0.0, None)
+    assert bt.information_gain(["a", "a", "b", None], [1.0, 2.0, np.inf, np.nan], full=True) == (
+        pytest.approx(0.918296),
+        2.0,
+    )
+    with pytest.raises(ValueError, match="one column has 2 rows, the other 3"):
+        bt.information_gain(["a", "b"], [1.0, 2.0, 3.0])
+    for y, x in [([], []), (["a", "b"], [np.nan, np.nan]), (["a", None], [None, "x"])]:
+        with pytest.raises(ValueError, match="no row has a value in both columns"):
+            bt.information_gain(y, x)
 
 
 def test_laplace_gives_blue_a_share_although_none_was_drawn():

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree._typing import FrameLike
+from baytree.data import frames
 from baytree.data.encoding import read_target as target_reading
+from baytree.data.frames.numbers import Numbers
 from baytree.display.terminal import in_columns, number, plain
 from baytree.param_validation import one_of
+from baytree.statistics import binning
 
 
 def entropy(
@@ -163,10 +166,46 @@ def conditional_entropy(values: FrameLike, given: ArrayLike | str, column: str |
     return _conditional("entropy", counts, levels, classes, "remaining entropy in bits")
 
 
+class GainAtThreshold(NamedTuple):
+    """Information gain of a column, and the threshold at which its numbers are split; None for a column of levels."""
+
+    gain: CalculatedNumber
+    threshold: float | None
+
+
+@overload
 def information_gain(
-    values: FrameLike, given: ArrayLike | str | None = None, column: str | None = None, criterion: str = "entropy"
-) -> CalculatedNumber:
+    values: FrameLike,
+    given: ArrayLike | str | None = None,
+    column: str | None = None,
+    criterion: str = "entropy",
+    *,
+    full: Literal[False] = False,
+) -> CalculatedNumber: ...
+
+
+@overload
+def information_gain(
+    values: FrameLike,
+    given: ArrayLike | str | None = None,
+    column: str | None = None,
+    criterion: str = "entropy",
+    *,
+    full: Literal[True],
+) -> GainAtThreshold: ...
+
+
+def information_gain(
+    values: FrameLike,
+    given: ArrayLike | str | None = None,
+    column: str | None = None,
+    criterion: str = "entropy",
+    *,
+    full: bool = False,
+) -> CalculatedNumber | GainAtThreshold:
     """Reduction of the impurity of Y by knowing X: H(Y) − H(Y | X), or the same for the Gini impurity or the error.
+
+    A numeric X is split once, at the threshold with the largest gain, as in `rank_features`.
 
     Parameters
     ----------
@@ -179,11 +218,14 @@ def information_gain(
         Name of X.
     criterion : {"entropy", "gini", "error"}, default="entropy"
         Impurity measure: entropy in bits, Gini impurity, or the proportion of rows outside the most frequent class.
+    full : bool, default=False
+        Return the threshold, too.
 
     Returns
     -------
-    CalculatedNumber
-        A float; `print` shows the calculation.
+    CalculatedNumber or GainAtThreshold
+        A float; `print` shows the calculation. With `full=True` a pair of this number, `gain`, and the `threshold` of a
+        numeric X; None if X has levels or no threshold gains.
 
     Examples
     --------
@@ -192,16 +234,23 @@ def information_gain(
     0.2467
     >>> bt.information_gain([[20, 80], [80, 20]], criterion="error")
     0.3
+    >>> bt.information_gain(["a", "a", "b", "b"], [1.0, 2.0, 4.0, 5.0], full=True)
+    GainAtThreshold(gain=1.0, threshold=3.0)
     """
     one_of("criterion", criterion, tuple(_IMPURITIES))
-    counts, levels, classes = branches(values) if given is None else counted(values, given, column)
+    if given is None:
+        counts, levels, classes, threshold = *branches(values), None
+    else:
+        y, x = _named_columns(values, given, column)
+        counts, levels, classes, threshold = _counts_by_level_or_threshold(y, x, criterion)
     before = float(_IMPURITIES[criterion](counts.sum(axis=0)))
     remaining = _conditional(criterion, counts, levels, classes, f"remaining {criterion}")
     total = ["before", counts.sum(), 1.0, *counts.sum(axis=0), before, before]
     gain = ["gain", "", "", *[""] * len(classes), "", before - float(remaining)]
-    return CalculatedNumber.of(
+    result = CalculatedNumber.of(
         round(before - float(remaining), 15), f"gain of {criterion}", remaining.header, [*remaining.rows, total, gain]
     )
+    return GainAtThreshold(result, threshold) if full else result
 
 
 _IMPURITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -313,19 +362,80 @@ def branches(values: FrameLike) -> tuple[np.ndarray, list[str], list[str]]:
     return counts, names, [f"class {k}" for k in range(1, counts.shape[1] + 1)]
 
 
+class _NamedColumn(NamedTuple):
+    values: Any
+    name: str
+
+
+def _named_columns(values: FrameLike, given: FrameLike, column: str | None) -> tuple[_NamedColumn, _NamedColumn]:
+    """Y and X as the user gave them."""
+    if column is None:
+        return _NamedColumn(values, "values"), _NamedColumn(given, "given")
+    return _NamedColumn(column_of(values, given), given), _NamedColumn(column_of(values, column), column)
+
+
 def counted(values: FrameLike, given: FrameLike, column: str | None) -> tuple[np.ndarray, list[str], list[str]]:
     """Co-occurrence counts of the values of X and Y where both are known: [n_levels, n_classes], and their names."""
-    (y, classes), (x, levels) = (
-        (_coded(values, "values"), _coded(given, "given"))
-        if column is None
-        else (_coded(column_of(values, given), given), _coded(column_of(values, column), column))
-    )
-    if len(x) != len(y):
-        raise ValueError(f"one column has {len(y)} rows, the other {len(x)}")
-    known = (x >= 0) & (y >= 0)
-    counts = np.zeros((len(levels), len(classes)))
-    np.add.at(counts, (x[known], y[known]), 1.0)
-    return counts, levels, classes
+    y, x = _named_columns(values, given, column)
+    label, classes = _coded(*y)
+    code, levels = _coded(*x)
+    return _co_occurrences(label, code, len(classes), len(levels)), levels, classes
+
+
+def _counts_by_level_or_threshold(
+    y: _NamedColumn, x: _NamedColumn, criterion: str
+) -> tuple[np.ndarray, list[str], list[str], float | None]:
+    """Counts of the classes by the level of X, or on both sides of its best threshold; names, and the threshold."""
+    label, classes = _coded(*y)
+    raw = frames.read_column(*x)
+    if not isinstance(raw, Numbers):
+        code, levels = _coded(*x)
+        return _co_occurrences(label, code, len(classes), len(levels)), levels, classes, None
+    _check_lengths(label, raw.values)
+    numbers = np.where(label >= 0, raw.values, np.nan)
+    threshold = _best_threshold(numbers, label, len(classes), criterion)
+    if threshold is None:
+        code, levels = np.where(np.isnan(numbers), -1, 0), ["no threshold gains"]
+    else:
+        code, levels = binning.bin_codes(numbers, np.array([threshold])), [f"≤ {threshold:.6g}", f"> {threshold:.6g}"]
+    return _co_occurrences(label, code, len(classes), len(levels)), levels, classes, threshold
+
+
+def _best_threshold(numbers: np.ndarray, label: np.ndarray, n_classes: int, criterion: str) -> float | None:
+    """Midpoint of neighbouring numbers with the largest gain; the lowest of several, None if none gains."""
+    rows = np.flatnonzero(~np.isnan(numbers))
+    rows = rows[np.argsort(numbers[rows], kind="stable")]
+    below = np.cumsum(np.eye(n_classes)[label[rows]], axis=0)  # [n_rows, n_classes]
+    boundaries = np.flatnonzero(np.diff(numbers[rows]) > 0)
+    if not len(boundaries):
+        return None
+    left, right, impurity = below[boundaries], below[-1] - below[boundaries], _IMPURITIES[criterion]
+    n_left = left.sum(axis=1) / len(rows)
+    gain = float(impurity(below[-1])) - n_left * impurity(left) - (1 - n_left) * impurity(right)
+    best = int(np.argmax(gain > gain.max() - MIN_GAIN))
+    if gain[best] <= MIN_GAIN:
+        return None
+    lower, upper = numbers[rows[boundaries[best]]], numbers[rows[boundaries[best] + 1]]
+    middle = lower + (upper - lower) / 2
+    return float(middle if middle < upper else lower)
+
+
+MIN_GAIN = 1e-12  # differences below are rounding
+
+
+def _co_occurrences(label: np.ndarray, code: np.ndarray, n_classes: int, n_levels: int) -> np.ndarray:
+    _check_lengths(label, code)
+    known = (code >= 0) & (label >= 0)
+    counts = np.zeros((n_levels, n_classes))
+    np.add.at(counts, (code[known], label[known]), 1.0)
+    if not counts.sum():
+        raise ValueError("no row has a value in both columns")
+    return counts
+
+
+def _check_lengths(label: np.ndarray, values: np.ndarray) -> None:
+    if len(values) != len(label):
+        raise ValueError(f"one column has {len(label)} rows, the other {len(values)}")
 
 
 def _coded(values: FrameLike, name: str) -> tuple[np.ndarray, list[str]]:
