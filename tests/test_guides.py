@@ -9,7 +9,8 @@ from as_delivered import PYTHON_BLOCK, result_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-RUNNING = [page for page in PAGES if PYTHON_BLOCK.search(page.read_text())]
+GLOSSARY = ROOT / "docs" / "glossary.md"
+RUNNING = [*(page for page in PAGES if PYTHON_BLOCK.search(page.read_text())), GLOSSARY]
 
 
 @pytest.mark.slow
@@ -30,6 +31,15 @@ def test_the_links_of_a_page_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#\s]+)", page.read_text())
     missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
     assert missing == []
+
+
+def test_every_term_of_the_glossary_has_a_sentence_an_example_and_a_lesson():
+    _, *entries = re.split(r"^## ", GLOSSARY.read_text(), flags=re.MULTILINE)
+    terms = [entry.partition("\n")[0] for entry in entries]
+    assert len(terms) >= 120
+    assert terms == sorted(set(terms), key=str.casefold)
+    for entry in entries:
+        assert re.search(r"^[^\n]+\n\n[^\n]+\. Lesson \d: \[[^\n]+\]\(course/[^)]+\)\.\n\n```pycon\n>>> ", entry), entry
 
 
 def test_every_fit_that_differs_from_its_reference_has_a_cause():

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SECTIONS = {
     "Home": ["index.md"],
     "Ten minutes": ["ten-minutes.md"],
-    "Course": ["course/index.md", "course/*"],
+    "Course": ["course/index.md", "course/*", "glossary.md"],
     "Gallery": ["gallery.md"],
     "Guides": ["choosing.md", "scikit-learn.md", "guide/*"],
     "Reference": ["reference/index.md", "reference/*"],

@@ -16,7 +16,7 @@ LESSONS = sorted(COURSE.glob("[0-9]*.md"))
 
 def test_there_are_eight_lessons_and_the_course_lists_them():
     assert [int(path.name[0]) for path in LESSONS] == list(range(1, 9))
-    assert re.findall(r"\]\(([^)]+)\)", (COURSE / "index.md").read_text()) == [path.name for path in LESSONS]
+    assert re.findall(r"\]\((\d[^)]+)\)", (COURSE / "index.md").read_text()) == [path.name for path in LESSONS]
 
 
 @pytest.mark.slow

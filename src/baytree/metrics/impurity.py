@@ -246,10 +246,9 @@ def information_gain(
     before = float(_IMPURITIES[criterion](counts.sum(axis=0)))
     remaining = _conditional(criterion, counts, levels, classes, f"remaining {criterion}")
     total = ["before", counts.sum(), 1.0, *counts.sum(axis=0), before, before]
-    gain = ["gain", "", "", *[""] * len(classes), "", before - float(remaining)]
-    result = CalculatedNumber.of(
-        round(before - float(remaining), 15), f"gain of {criterion}", remaining.header, [*remaining.rows, total, gain]
-    )
+    gain = max(0.0, round(before - float(remaining), 15))  # rounding may leave −1e-16
+    last = ["gain", "", "", *[""] * len(classes), "", gain]
+    result = CalculatedNumber.of(gain, f"gain of {criterion}", remaining.header, [*remaining.rows, total, last])
     return GainAtThreshold(result, threshold) if full else result
 
 
