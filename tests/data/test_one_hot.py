@@ -25,9 +25,11 @@ def test_numbers_can_be_encoded_on_request_and_missing_values_are_marked():
         {"zip": [8001, 3011, 8001], "size": [1.0, None, 2.0], "colour": ["red", None, "red"]}, index=[3, 4, 5]
     )
     encoded = bt.one_hot(frame, ["zip"])
-    assert encoded.columns.tolist() == ["zip=3011", "zip=8001", "size", "size is missing", "colour", "colour is missing"]
-    assert encoded["size is missing"].tolist() == [0, 1, 0]
+    assert encoded.columns.tolist() == ["zip=3011", "zip=8001", "size", "colour"]
     assert encoded.index.tolist() == [3, 4, 5]
+    pd.testing.assert_frame_equal(encoded[["size", "colour"]], frame[["size", "colour"]], check_dtype=False)
+    whole = bt.one_hot(frame)
+    assert whole["size is missing"].tolist() == whole["colour is missing"].tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("name", ["penguins", "titanic", "play-tennis"])
@@ -63,6 +65,7 @@ def test_frames_are_of_the_library_of_the_input_and_large_ones_are_sparse():
     [
         (lambda: bt.one_hot({"a": ["x"]}, ["b"]), "no column 'b'; the columns are 'a'"),
         (lambda: bt.one_hot({"a": ["x"]}, "a"), "give a list of names"),
+        (lambda: bt.one_hot({"a": []}), "at least one row"),
         (lambda: bt.one_hot({"a": ["some words"]}, schema={"a": "text"}), "give it to bag_of_words"),
         (lambda: bt.bag_of_words("a word"), "list of strings"),
         (lambda: bt.bag_of_words([1, 2]), "1 is not a text"),

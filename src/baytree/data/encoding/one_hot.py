@@ -42,7 +42,7 @@ def one_hot(
     frame : data frame, dict of columns or array
         Table without its target column.
     columns : list of str, optional
-        Columns to encode, numeric ones too; by default all nominal columns.
+        Columns to encode, numeric ones too; the others stay as they are. By default all nominal columns.
     drop_first : bool, default=False
         Leave out the first level of each column, the reference level. The columns are then those of the linear models.
     schema : dict or Schema, optional
@@ -66,15 +66,25 @@ def one_hot(
     if isinstance(columns, str):
         raise ValueError(f"columns={columns!r}: give a list of names, [{columns!r}]")
     raw = read(frame)
+    if not raw.n_rows:
+        raise ValueError("the table has no rows, so its levels are not known; give a table with at least one row")
     unknown = [name for name in columns or () if name not in raw.columns]
     if unknown:
         raise ValueError(f"no column {unknown[0]!r}; the columns are {', '.join(map(repr, raw.columns))}")
-    declared = schema if isinstance(schema, Schema) else {**dict.fromkeys(columns or (), "nominal"), **(schema or {})}
-    fitted, values = fit_encode(raw, schema_of(raw, declared, leaves_out_identifiers=False), accepts_infinite=True)
+    kinds = schema if isinstance(schema, Schema) else {**dict.fromkeys(columns or (), "nominal"), **(schema or {})}
+    declared = {column.source for column in kinds.columns} if isinstance(kinds, Schema) else set(kinds)
+    fitted, values = fit_encode(raw, schema_of(raw, kinds, leaves_out_identifiers=False), accepts_infinite=True)
     features: dict[str, np.ndarray] = {}
     for column, codes in zip(fitted.columns, values, strict=True):
-        is_encoded = column.kind is Kind.NOMINAL and (columns is None or column.source in columns)
-        features.update(_indicators(column, codes, drop_first) if is_encoded else _values(column, codes))
+        is_selected = columns is None or column.source in columns or column.source in declared
+        if isinstance(codes, Tokens):
+            raise ValueError(f"column {column.name!r} is text: give it to bag_of_words, and leave it out here")
+        if not is_selected:
+            features[column.name] = _unchanged(column, codes)
+        elif column.kind is Kind.NOMINAL:
+            features.update(_indicators(column, codes, drop_first))
+        else:
+            features.update(_values(column, codes))
     return frame_of(features, like=frame, is_sparse=raw.n_rows * len(features) > MAX_DENSE_CELLS)
 
 
@@ -154,15 +164,22 @@ def _indicators(column: Column, codes: np.ndarray, drop_first: bool) -> Iterator
     yield from _missing_indicator(column, is_missing(codes))
 
 
+def _unchanged(column: Column, values: np.ndarray) -> np.ndarray:
+    """Values of a column as they were given: numbers, or levels with None where they are missing."""
+    if not column.levels:
+        return values
+    levels = np.empty(len(column.levels) + 1, object)  # code −1 takes the last one
+    levels[:-1], levels[-1] = column.levels, None
+    return levels[values]
+
+
 def _missing_indicator(column: Column, missing: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     if missing.any():
         yield f"{column.name} is missing", missing.astype(np.uint8)
 
 
-def _values(column: Column, values: np.ndarray | Tokens) -> Iterator[tuple[str, np.ndarray]]:
+def _values(column: Column, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """Numbers or ranks of a column, and the indicator of missing values if there are any."""
-    if isinstance(values, Tokens):
-        raise ValueError(f"column {column.name!r} is text: give it to bag_of_words, and leave it out here")
     missing = is_missing(values)
     is_code = values.dtype.kind == "i"
     yield column.name, np.where(missing, np.nan, values) if is_code and missing.any() else np.asarray(values)
