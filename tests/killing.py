@@ -12,10 +12,12 @@ import polars as pl
 CHILD = """
 import sys
 import baytree as bt
-from baytree.data.files import binary
-binary.CELLS_PER_BATCH = {cells}
+rows = bt.scan({files!r})
+source = type(rows.sources[0])
+whole = source.batches
+source.batches = lambda self: (part for frame in whole(self) for part in frame.iter_slices({cells} // frame.width))
 print("ready", flush=True)
-model = bt.partial_fit(bt.NaiveBayesClassifier(), bt.scan({files!r}), "y", {kept!r})
+model = bt.partial_fit(bt.NaiveBayesClassifier(), rows, "y", {kept!r})
 bt.save(model, {saved!r})
 """
 

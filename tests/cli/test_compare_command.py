@@ -18,8 +18,7 @@ import pytest
 
 import baytree as bt
 from baytree.cli import output as terminal_output
-from baytree.data.schema.column import Column, Kind
-from baytree.data.schema.schema import Schema, Target
+from baytree.data.schema import Column, Kind, Schema, Target
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,6 @@ import baytree as bt
 from baytree.comparison.candidates import participants
 from baytree.comparison.fold_tasks import Progress
 from baytree.model_selection.problem import SupervisedProblem
-from baytree.tree.boosting.learner import FirstTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
 
@@ -157,9 +156,15 @@ def test_a_tree_and_its_rules_grow_together_what_each_grows_alone():
         assert both[short].fitted.export("python") == alone.fitted.export("python")
 
 
-def test_models_that_begin_alike_grow_once_for_each_fold_and_once_for_all_rows(monkeypatch):
-    grown, taken = [], FirstTree.run
-    monkeypatch.setattr(FirstTree, "run", lambda step, rows: grown.append(rows.n_rows) or taken(step, rows))
+@pytest.fixture
+def learner_of_c50():
+    return bt.C50Classifier()._learner(bt.C50Classifier().fit(bands(), "label").schema_)
+
+
+def test_models_that_begin_alike_grow_once_for_each_fold_and_once_for_all_rows(learner_of_c50, monkeypatch):
+    grown, first_step = [], type(learner_of_c50.first_step)
+    taken = first_step.run
+    monkeypatch.setattr(first_step, "run", lambda step, rows: grown.append(rows.n_rows) or taken(step, rows))
     others = [bt.C50Classifier(rules=True, min_cases=5), bt.C50Classifier(trials=2), bt.C50Classifier(fuzzy=True)]
     bt.compare(bands(), "label", ["c50", "c50-rules"], cv=4, repeats=1)
     assert sorted(grown) == [90, 90, 90, 90, 120]
@@ -168,11 +173,16 @@ def test_models_that_begin_alike_grow_once_for_each_fold_and_once_for_all_rows(m
     assert len(grown) == 4 * 5
 
 
-def test_rules_that_fail_do_not_cost_the_tree_they_come_from(monkeypatch):
-    def refuse(*_):
-        raise ValueError("no rules today")
+def test_rules_that_fail_do_not_cost_the_tree_they_come_from(learner_of_c50, monkeypatch):
+    learner = type(learner_of_c50)
+    learnt = learner.learn_from_stage
 
-    monkeypatch.setattr("baytree.tree.boosting.learner.voting_rules", refuse)
+    def trees_alone(self, begun):
+        if self.rules:
+            raise ValueError("no rules today")
+        return learnt(self, begun)
+
+    monkeypatch.setattr(learner, "learn_from_stage", trees_alone)
     result = bt.compare(bands(), "label", ["c50", "c50-rules", "nb"], cv=4, repeats=1)
     assert {entry.short for entry in result.entries} == {"c50", "nb"}
     assert result.skipped == (("C5.0, rules", "no rules today"),)

@@ -23,7 +23,8 @@ import baytree as bt
 from baytree.data import files, frames
 from baytree.data.files import blocks
 from baytree.data.files import csv as csv_files
-from baytree.data.inference.infer import TableProfile
+from baytree.data.files.csv_parse import strip_blanks
+from baytree.data.inference import TableProfile
 from baytree.data.parsing.vocabulary import NULL_TOKENS
 from law_settings import settings
 
@@ -117,6 +118,19 @@ def test_the_types_do_not_depend_on_the_size_of_the_blocks(values, tmp_path):
         in_blocks = pl.concat(files.batches(path))
     assert in_blocks.equals(whole, null_equal=True)
     assert in_blocks.schema == whole.schema
+
+
+@given(st.lists(st.none() | st.text(st.sampled_from("ab\u00e4\U0001f333 "), max_size=20), max_size=40))
+def test_strings_without_blanks_around_them_are_left_as_they_are_and_others_are_stripped(cells):
+    series = pl.Series("x", cells, pl.String)
+    bare = [(cell and cell.strip(" \t")) or None for cell in cells]
+    assert strip_blanks(series).to_list() == bare
+    assert (strip_blanks(series) is series) == (bare == cells)
+
+
+@pytest.mark.parametrize("name", ["", "\0", "a\0b", "é\n"])
+def test_strings_of_a_column_of_any_name_are_stripped(name):
+    assert strip_blanks(pl.Series(name, [" v", ""])).to_list() == ["v", None]
 
 
 DIGITS = st.sampled_from(["1", "25", "-3.5", "007", "-05", "00.5", "+5", "+4917012345678", "9" * 16, "1" * 17, "1e3", ""])

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from mixed_frames import COLUMNS, FRAMES, LABELS, PANDAS, RNG, N, fitted
 
 import baytree as bt
-from baytree.data.encoding import encode
-from baytree.data.files.csv_parse import strip_blanks
+from baytree.data.encoding import fit_encode
 from baytree.data.frames import read
-from baytree.data.inference.infer import TableProfile
+from baytree.data.inference import TableProfile
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -85,7 +84,7 @@ def test_what_is_given_is_never_changed():
 
 def test_a_matrix_is_not_copied():
     matrix = RNG.normal(size=(N, 3))
-    _, values = encode.fit_encode(read(matrix), TableProfile.of(read(matrix)).schema(False))
+    _, values = fit_encode(read(matrix), TableProfile.of(read(matrix)).schema(False))
     assert all(np.shares_memory(column, matrix) for column in values)
 
 
@@ -121,19 +120,10 @@ def test_strings_get_the_codes_of_their_order_whatever_the_chunks_that_hold_them
     assert [None if code < 0 else codes.levels[code] for code in codes.codes.tolist()] == cells
 
 
-@given(st.lists(st.none() | WORDS, max_size=40))
-def test_strings_without_blanks_around_them_are_left_as_they_are_and_others_are_stripped(cells):
-    series = pl.Series("x", cells, pl.String)
-    bare = [(cell and cell.strip(" \t")) or None for cell in cells]
-    assert strip_blanks(series).to_list() == bare
-    assert (strip_blanks(series) is series) == (bare == cells)
-
-
 def test_a_name_of_any_letters_is_one_column_of_strings():
     for name in ("", "\0", "a\0b", "é\n"):
         (column,) = read(pl.DataFrame({name: ["v", "u", None]})).columns.values()
         assert column.factorise().levels == ("u", "v")
-        assert strip_blanks(pl.Series(name, [" v", ""])).to_list() == ["v", None]
 
 
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])

@@ -9,7 +9,7 @@ from mixed_frames import PANDAS, N
 
 import baytree as bt
 from baytree.data.frames import read
-from baytree.data.inference.infer import TableProfile
+from baytree.data.inference import TableProfile
 
 
 def test_kinds_are_inferred_by_the_documented_rules():

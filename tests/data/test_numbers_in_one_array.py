@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.data.frames import read
-from baytree.data.frames.numbers import MatrixColumns
-from baytree.data.inference.infer import TableProfile, schema_of_array
-from baytree.data.schema.column import Kind
+from baytree.data.frames import MatrixColumns, read
+from baytree.data.inference import TableProfile, schema_of_array
+from baytree.data.schema import Kind
 
 
 def _strange(n_rows: int) -> dict[str, np.ndarray]:

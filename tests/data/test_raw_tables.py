@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.data.encoding import encode
+from baytree.data.encoding import fit_encode
 from baytree.data.frames import read
-from baytree.data.inference.evidence import StringEvidence
-from baytree.data.inference.infer import TableProfile
+from baytree.data.inference import StringEvidence, TableProfile
 from baytree.storage import dumps
 from law_settings import settings
 
@@ -76,8 +75,8 @@ def test_numbers_written_in_any_form_are_read_back(form, amounts):
 @REPEAT
 def test_dates_written_in_any_form_are_read_back_where_one_of_them_tells(form, days):
     dates = [datetime.date(1990, 1, 31), *(datetime.date(1980, 1, 1) + datetime.timedelta(days=day) for day in days)]
-    schema = told({"x": [day.strftime(form) for day in dates]})
-    values = encode.encode(read({"x": [day.strftime(form) for day in dates]}), schema)[0]
+    frame = {"x": [day.strftime(form) for day in dates]}
+    _, (values,) = fit_encode(read(frame), told(frame))
     assert values.tolist() == [(day - datetime.date(1970, 1, 1)).days for day in dates]
 
 

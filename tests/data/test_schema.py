@@ -2,9 +2,7 @@
 
 import pytest
 
-from baytree.data.schema.column import Column, Kind, level_map, sorted_levels
-from baytree.data.schema.notes import Note, left_out_reason
-from baytree.data.schema.schema import Schema, Target
+from baytree.data.schema import Column, Kind, Note, Schema, Target, left_out_reason, level_map, sorted_levels
 
 
 def nominal(*levels, declared=False):

@@ -6,11 +6,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baytree.data.encoding.encode import fit_encode
+from baytree.data.encoding import SparseColumns, Table, fit_encode, refuse_infinite
 from baytree.data.encoding.matrices import matrices
-from baytree.data.encoding.table import SparseColumns, Table, refuse_infinite
 from baytree.data.frames import read
-from baytree.data.inference.infer import TableProfile
+from baytree.data.inference import TableProfile
 
 N = 12
 FRAME = {
@@ -65,8 +64,10 @@ def test_columns_of_one_array_are_not_copied():
     whole = np.random.default_rng(0).normal(size=(N, 5))
     table = encoded(whole)
     (found,) = matrices(table, range(5))
+    assert np.shares_memory(found, whole)
     assert np.shares_memory(found, table.values[0])
     assert np.array_equal(found, whole)
+    assert [part.shape for part in matrices(table.rows(3, 11), (1, 2, 3))] == [(8, 3)]
 
 
 def test_columns_that_lie_apart_are_put_together():

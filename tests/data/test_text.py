@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
+from baytree.data.encoding import Tokens
 from baytree.data.encoding import bag_of_words as text
 from baytree.data.encoding.bag_of_words import DocumentFrequency, inverse_frequency, within_limits
 from baytree.data.encoding.bags import joined, recode, union, weighed
-from baytree.data.encoding.table import Tokens
-from baytree.data.schema.column import Text
+from baytree.data.schema import Text
 from law_settings import settings
 
 OPTIONS = [

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from remote_tables import written
 
 import baytree as bt
 from baytree.cli.engine_options import _ProgressLine
 from baytree.storage import dumps
+from remote_tables import written
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ENGINES = [pytest.param("dask", marks=pytest.mark.dask), pytest.param("spark", marks=pytest.mark.spark)]

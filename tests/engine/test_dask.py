@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 import pytest
-from remote_tables import on_dask, written
 
 import baytree as bt
 from baytree.storage import dumps
+from remote_tables import on_dask, written
 
 pytestmark = pytest.mark.dask
 

@@ -3,13 +3,13 @@
 import numpy as np
 import polars as pl
 import pytest
-from remote_tables import on_disk
 
 import baytree as bt
 from baytree.metrics import scores as metrics
 from baytree.metrics.residuals import Residuals
 from baytree.statistics import value_counts
 from baytree.statistics.value_counts import WeightedProbabilities
+from remote_tables import on_disk
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from remote_tables import on_disk
 
 import baytree as bt
 from baytree.engine import scan as scanning
+from remote_tables import on_disk
 
 
 @pytest.fixture
@@ -34,12 +34,7 @@ def test_logistic_regression_of_numbers_takes_two_rounds_and_at_most_two_for_eac
 
 
 def test_a_question_that_was_asked_in_time_is_answered_by_the_next_round(table, tmp_path, rounds):
-    from baytree.data.encoding.read_target import read_classes
-    from baytree.data.encoding.sample import schema_of
-    from baytree.engine.remote_frame import open_remote_frame
-
-    frame = open_remote_frame(on_disk(table.select("age", "y"), tmp_path, 3), "y", None, read_classes)
-    rows = frame.parts(schema_of(frame, None), False, None)
+    rows = bt.GaussianNB()._prepare_rows(on_disk(table.select("age", "y"), tmp_path, 3), "y", None).rows
     number, twice = rows.submit(len), rows.map_partitions(lambda part: part).submit(lambda part: 2 * len(part))
     assert rows.map_reduce(lambda part: np.array([len(part), 1]))[0] == number() == twice() / 2 == len(table)
     assert len(rounds) == 1

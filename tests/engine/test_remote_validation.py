@@ -3,11 +3,11 @@
 import numpy as np
 import polars as pl
 import pytest
-from remote_tables import on_disk, written
 from sklearn.model_selection import KFold
 
 import baytree as bt
 from baytree.engine.remote import RemotePartitions
+from remote_tables import on_disk, written
 
 COLUMNS = ["age", "colour", "size", "width", "y"]
 SAME = {

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from remote_tables import on_disk, pieces_of, written
 
 import baytree as bt
+from baytree.engine import block_store, partition_values
 from baytree.engine import scan as scanning
 from baytree.engine.block_store import PREFIX
+from baytree.engine.blocks import BlockInspection
 from baytree.storage import dumps
+from remote_tables import on_disk, pieces_of, written
 
 
 def left_behind() -> set[Path]:
@@ -277,3 +279,19 @@ def test_the_command_line_learns_from_a_pattern_of_files(table, tmp_path):
     wrong = CliRunner().invoke(main, ["fit", str(folder / "*.parquet"), "-t", "z"])
     assert wrong.exit_code == 2
     assert "no column 'z'" in wrong.output
+
+
+def test_arrays_come_back_whatever_their_shapes():
+    arrays = [np.zeros((0, 4)), np.arange(5, dtype=np.uint8), np.array(3.0), np.ones((2, 3, 1), np.int32)]
+    for found, array in zip(partition_values.from_bytes(partition_values.as_bytes(arrays)), arrays, strict=True):
+        assert np.array_equal(found, array)
+        assert (found.dtype, found.shape) == (array.dtype, array.shape)
+
+
+def test_what_has_no_room_in_memory_is_kept_on_disk():
+    folder = block_store.BlockStore(max_memory_bytes=100)
+    folder.append(((bytes([k]) * 60, BlockInspection("")) for k in range(4)), BlockInspection(""))
+    made = folder.apply(lambda content: content * 2)
+    for _ in range(2):
+        assert made.map_reduce(lambda content: [bytes(content)]) == [bytes([k]) * 120 for k in range(4)]
+    assert sorted(path.name for path in made.path.iterdir() if path.name != "lock") == [f"{k:06d}" for k in range(4)]

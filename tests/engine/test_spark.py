@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
-from remote_tables import on_spark
 
 import baytree as bt
 from baytree.engine import spark as engine
 from baytree.engine.blocks import BlockInspection
 from baytree.engine.worker_results import TableList
 from baytree.storage import dumps
-from baytree.tree.growing.remote import grow, growth
+from remote_tables import on_spark
 
 pytestmark = pytest.mark.spark
 
@@ -48,9 +48,7 @@ def test_the_number_of_partitions_does_not_matter_where_large_answers_are_added_
 ):
     """Sums of neighbouring partitions come in any order, and the fold of a row hangs on its place."""
     monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
-    for module in (grow, growth):
-        monkeypatch.setattr(module, "SMALL", 200)
-    rows = table.drop("w")
+    rows = pl.concat([table.drop("w")] * 40)  # more than are gathered for a node
     cart = bt.CARTClassifier(cp=0.001, pruning="1se", max_surrogates=0)
     there = on_spark(spark_session, rows, tmp_path, 13)
     assert dumps(cart.fit(there, "y")) == dumps(bt.CARTClassifier(cp=0.001, pruning="1se", max_surrogates=0).fit(rows, "y"))

@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from baytree.data.schema.column import Kind
+from baytree.data.schema import Kind
 from baytree.exporters import EXPORTERS
 from baytree.formula import Formula, Step, expressions
 from baytree.formula.builder import parts

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Column, Kind
-from baytree.data.schema.schema import Schema
+from baytree.data.encoding import Table
+from baytree.data.schema import Column, Kind, Schema
 from baytree.folds.content_folds import assign_folds, assign_folds_by_weight, held_out_proportion, row_keys
 from baytree.folds.splitters import names_rows, read_cv
 

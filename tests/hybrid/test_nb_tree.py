@@ -1,5 +1,6 @@
 """Trees with naive Bayes leaves, beside a sum over every pruning with every kind of leaf, each model fitted anew."""
 
+import dataclasses
 import itertools
 import math
 
@@ -16,10 +17,8 @@ from baytree import summary
 from baytree.cli.main import main
 from baytree.engine.partitions import LocalPartitions
 from baytree.hybrid import learner as hybrid
-from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
-from baytree.naive_bayes.learner import NaiveBayesLearner, leave_one_out, leave_one_out_by_weight
-from baytree.tree.model import routing
-from baytree.tree.model.traversal import parents
+from baytree.naive_bayes.learner import leave_one_out, leave_one_out_by_weight
+from baytree.tree.model import parents
 from law_settings import settings
 
 GROWN = {"criterion": "entropy", "max_depth": 2, "min_leaf": 3}
@@ -56,8 +55,10 @@ def naive_bayes_of(rows):
     """Naive Bayes of the rows of a table, without columns of one level, and half a row of each class beforehand."""
     kinds = zip(rows.schema.columns, rows.values, strict=True)
     told = [j for j, (column, codes) in enumerate(kinds) if not column.levels or len({*codes.tolist()} - {-1}) > 1]
-    groups = tuple(ColumnGroup("categorical" if rows.schema.columns[j].levels else "gaussian", (j,)) for j in told)
-    return NaiveBayesLearner(groups, Estimation(class_alpha=0.5))
+    learner, replace = bt.NaiveBayesClassifier()._learner(rows.schema), msgspec.structs.replace
+    groups = [replace(group, columns=tuple(j for j in group.columns if j in told)) for group in learner.groups]
+    estimation = replace(learner.estimation, class_alpha=0.5)
+    return dataclasses.replace(learner, groups=tuple(group for group in groups if group.columns), estimation=estimation)
 
 
 def left_out(rows):
@@ -113,9 +114,10 @@ def test_the_answer_is_the_average_over_every_pruning_and_every_kind_of_leaf(see
         model = bt.NBTreeClassifier(**GROWN, min_bayes=12, schema=schema).fit(frame, y)
     finally:
         hybrid.MIN_PREDICTION_WEIGHT = least
-    tree = bt.DecisionTreeClassifier(**GROWN, schema=schema).fit(frame, y).tree_
+    plain = bt.DecisionTreeClassifier(**GROWN, schema=schema).fit(frame, y)
+    tree = plain.tree_
     whole = model._prepare_rows(frame, y, None).table
-    rows = rows_of(tree, routing.leaves(tree, whole))
+    rows = rows_of(tree, plain.apply(frame))
     offered = [n for n in rows if tree.weight[n] >= 12 and np.count_nonzero(tree.counts[n]) > 1]
     factor = {node: left_out(whole.take(np.array(rows[node]))) for node in offered}
     expected, weights = [], []

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import pairwise
 
-from baytree.data.encoding.table import Table
+from baytree.data.encoding import Table
 from baytree.engine.partition_values import RecomputedPartitionValues
 from baytree.parallel.threads import sum_in_order
 

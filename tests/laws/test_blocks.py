@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.data.encoding.matrices import matrices
-from baytree.data.encoding.table import DenseColumns
+from baytree.data.encoding import DenseColumns
 from baytree.statistics import exact_sum
 from baytree.statistics.exact_sum import ExactSum
 from baytree.statistics.moments import Moments
@@ -34,13 +33,6 @@ def test_an_array_teaches_what_its_columns_teach_one_by_one(values):
     for one, other in zip(block.profile_.columns, apart.profile_.columns, strict=True):
         assert one.counts == other.counts
         assert np.array_equal(one.edges, other.edges)
-
-
-def test_the_matrix_of_a_block_is_the_array_itself():
-    table = bt.GaussianNB().fit(X, Y)._encoded(X)
-    (whole,) = matrices(table, range(9))
-    assert np.shares_memory(whole, X)
-    assert [part.shape for part in matrices(table.rows(3, 40), (1, 2, 3))] == [(37, 3)]
 
 
 def test_very_many_columns_have_the_moments_of_their_parts():

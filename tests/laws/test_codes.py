@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import baytree as bt
-from baytree.data.frames import read
-from baytree.data.frames.numbers import factorise_together
+from baytree.data.frames import factorise_together, read
 from law_settings import settings
 
 small = st.integers(-40, 40)

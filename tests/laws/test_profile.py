@@ -9,9 +9,8 @@ from hypothesis.extra.numpy import arrays
 
 import baytree as bt
 from baytree import storage
-from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Column, Kind
-from baytree.data.schema.schema import Schema, Target
+from baytree.data.encoding import Table
+from baytree.data.schema import Column, Kind, Schema, Target
 from baytree.statistics.profile import EXACT_EXPONENT, MAX_BUCKETS, Histogram, Profile, sample_rows, sampling_step
 from law_settings import settings
 

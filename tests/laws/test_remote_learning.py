@@ -8,9 +8,8 @@ from sklearn.model_selection import KFold
 
 import baytree as bt
 from apart import Apart
-from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Column, Kind
-from baytree.data.schema.schema import Schema
+from baytree.data.encoding import Table
+from baytree.data.schema import Column, Kind, Schema
 from baytree.engine.partitions import LocalPartitions
 from baytree.engine.quantiles import quantile_edges
 from baytree.statistics.binning import cuts_of_counts, quantile_cuts

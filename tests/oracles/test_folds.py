@@ -20,10 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 import baytree as bt
 from baytree.display.terminal import aligned
-from baytree.engine.partitions import LocalPartitions
 from baytree.folds.splitters import Fold
-from baytree.linear.logistic.fit import max_lambda
-from baytree.linear.logistic.problem import LogisticOptions, task_of
 
 TABLES = reference.tables("folds")
 SMALL = {"tennis", "weather_numeric", "contact_lenses", "iris", "labor", "zoo", "kyphosis", "wine", "hepatitis", "crabs"}
@@ -36,10 +33,8 @@ class OnePercent(ClassifierMixin, BaseEstimator):
         self.penalty = penalty
 
     def fit(self, X, y):
-        lasso = bt.LogisticRegression(penalty="l1", ordinal="dummies")
-        table = lasso._prepare_rows(X, y, None).table
-        options = LogisticOptions(l1_share=1.0, ordinal="dummies")
-        top = max_lambda(task_of(LocalPartitions(table), options, np.ones(table.n_classes)), options)
+        lasso = bt.LogisticRegression(penalty="l1", lambda_=1e-3, ordinal="dummies", path=2).fit(X, y)
+        top, _ = lasso.path_.lambdas
         self.model_ = bt.LogisticRegression(penalty=self.penalty, lambda_=0.01 * top, ordinal="dummies").fit(X, y)
         self.classes_ = self.model_.classes_
         return self

@@ -10,13 +10,11 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.data.encoding.table import Table
-from baytree.data.schema.column import Kind
-from baytree.data.schema.schema import Schema
+from baytree.data.encoding import Table
+from baytree.data.schema import Kind, Schema
 from baytree.engine.partitions import LocalPartitions
-from baytree.tree.inspection.node_records import groups
-from baytree.tree.model.traversal import bounds, parents
-from baytree.tree.model.tree import Tree
+from baytree.tree.inspection import groups
+from baytree.tree.model import Tree, bounds, parents
 
 
 def _estimator(fit: dict, classes: list[str] | None):

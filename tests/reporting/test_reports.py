@@ -4,13 +4,14 @@ import html
 import json
 import re
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.rendering.page import html_page as pages
+from baytree.rendering.page import SCRIPTS, SECTIONS, Page, to_html
 
 PENGUINS = bt.datasets.load("penguins", as_="pandas")
 MODELS = [
@@ -144,9 +145,10 @@ def test_names_cannot_change_one_element_of_a_page(model, tmp_path):
 
 
 def test_json_in_a_page_has_no_sign_that_a_parser_of_html_knows():
-    text = pages._as_json({"</script>": "<!-- <script & ]]>"})
+    payload = {"</script>": "<!-- <script & ]]>"}
+    (text,) = re.findall('id="payload">(.*)</script>', to_html(Page("title", "lead", (), (payload,))))
     assert not set("<>&") & set(text)
-    assert json.loads(text) == {"</script>": "<!-- <script & ]]>"}
+    assert json.loads(text) == [payload]
 
 
 def test_ten_thousand_levels_are_cut_with_their_number(tmp_path):
@@ -159,10 +161,11 @@ def test_ten_thousand_levels_are_cut_with_their_number(tmp_path):
 
 
 def test_every_section_has_a_template_and_every_script_is_there():
-    for name in ("page", "fragment", "parts", *(f"sections/{name}" for name in pages.SECTIONS.values())):
-        assert pages._text(f"{name}.html")
-    for name in pages.SCRIPTS:
-        assert pages._text(f"scripts/{name}.js")
+    templates = files("baytree.rendering.page") / "templates"
+    for name in ("page", "fragment", "parts", *(f"sections/{name}" for name in SECTIONS.values())):
+        assert (templates / f"{name}.html").read_text(encoding="utf-8")
+    for name in SCRIPTS:
+        assert (templates / f"scripts/{name}.js").read_text(encoding="utf-8")
 
 
 def test_a_comparison_becomes_a_page_with_each_model_and_its_score(tmp_path):

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree.data.files import binary
 from baytree.storage import dumps
 from killing import learnt, write_stream
 
@@ -16,9 +15,11 @@ ROWS = pl.DataFrame({"x": [1.0, 2.0, 8.0, 9.0] * 5, "colour": ["red", "blue"] * 
 
 @pytest.fixture
 def stream(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setattr(binary, "CELLS_PER_BATCH", 12)  # four rows a batch
     for k in range(4):
         ROWS[k * 5 : k * 5 + 5].write_parquet(tmp_path / f"part-{k}.parquet")
+    source = type(bt.scan(tmp_path / "*.parquet").sources[0])
+    whole = source.batches
+    monkeypatch.setattr(source, "batches", lambda *given: (part for frame in whole(*given) for part in frame.iter_slices(4)))
     return tmp_path
 
 

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.policy.class_costs import equal_costs
-from baytree.tree.pruning.bayesian_averaging import average_prunings, most_probable
-from baytree.tree.pruning.cost_complexity import prune_to
+from baytree.tree.pruning import prune_to
 from law_settings import settings
 
 N_COLUMNS = 3
@@ -50,9 +48,9 @@ def reached(tree, splits):
     return has, leaf
 
 
-def weighed(tree):
+def weighed(tree, n_columns):
     """Each pruning with the logarithm of its prior times the density of the rows."""
-    split = 0.5 / N_COLUMNS
+    split = 0.5 / n_columns
     for splits in prunings(tree):
         has, leaf = reached(tree, splits)
         stops = [node for node in has if node not in splits]
@@ -61,20 +59,23 @@ def weighed(tree):
 
 
 def grown(seed, n):
+    """A tree, the same with averages over its prunings, and the number of columns that vary."""
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 4, (n, N_COLUMNS)).astype(float)
-    return bt.DecisionTreeClassifier(max_depth=3).fit(X, rng.integers(0, 3, n)).tree_
+    X, y = rng.integers(0, 4, (n, N_COLUMNS)).astype(float), rng.integers(0, 3, n)
+    plain, averages = (bt.DecisionTreeClassifier(max_depth=3, averaging=each).fit(X, y) for each in (None, "prunings"))
+    return plain, averages, np.count_nonzero(np.ptp(X, axis=0))
 
 
 @given(st.integers(0, 10_000), st.integers(6, 30))
 @settings(max_examples=15)
 def test_the_average_is_that_of_every_pruning_with_its_weight(seed, n):
-    tree = grown(seed, n)
-    cases = list(weighed(tree))
+    plain, averages, n_columns = grown(seed, n)
+    tree, ours = plain.tree_, averages.tree_
+    cases = list(weighed(tree, n_columns))
     log_weight = np.array([weight for *_, weight in cases])
     share = np.exp(log_weight - np.logaddexp.reduce(log_weight))
     answer = (tree.counts + 0.5) / (tree.counts.sum(axis=1) + 0.5 * tree.n_classes)[:, None]
-    ours = average_prunings(tree, N_COLUMNS, equal_costs(tree.n_classes))
+    assert same_tree(ours, tree)
     for node in np.flatnonzero(tree.is_leaf):
         expected = sum(part * answer[leaf[node]] for part, (_, leaf, _) in zip(share, cases, strict=True))
         np.testing.assert_allclose(ours.value[node], expected, rtol=1e-9)
@@ -87,9 +88,9 @@ def test_the_average_is_that_of_every_pruning_with_its_weight(seed, n):
 @given(st.integers(0, 10_000), st.integers(6, 30))
 @settings(max_examples=15)
 def test_no_pruning_is_more_probable_than_the_one_that_is_found(seed, n):
-    tree = grown(seed, n)
-    chosen = most_probable(tree, N_COLUMNS, equal_costs(tree.n_classes))
-    cases = list(weighed(tree))
+    plain, _, n_columns = grown(seed, n)
+    tree, chosen = plain.tree_, plain.prune("bayes").tree_
+    cases = list(weighed(tree, n_columns))
     best = max(weight for *_, weight in cases)
     as_good = [splits for splits, _, weight in cases if weight > best - 1e-9]
     assert any(same_tree(chosen, prune_to(tree, np.isin(np.arange(len(tree)), list(splits)))) for splits in as_good)

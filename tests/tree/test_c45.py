@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.tree.pruning.pessimistic_error import Z_TABLE, pessimism
+from baytree.tree.pruning import Z_TABLE, pessimism
 
 _DAYS = """
 Sunny Hot High Weak No; Sunny Hot High Strong No; Overcast Hot High Weak Yes; Rain Mild High Weak Yes

@@ -13,10 +13,9 @@ import pytest
 import test_exact_criteria as exact
 
 import baytree as bt
-from baytree.tree.growing import cart as cart
-from baytree.tree.policy.algorithms import CART
-from baytree.tree.policy.class_costs import ClassWeighting
-from baytree.tree.policy.policy import Criterion, Stopping
+from baytree.engine.partitions import LocalPartitions
+from baytree.tree.learner import TreeLearner
+from baytree.tree.policy import CART, Criterion, Stopping
 
 LN2 = Decimal(2).ln()
 SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer is a tie (decision 10)
@@ -28,9 +27,9 @@ SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer
 def cart_root(estimator, X, y, criterion="gini"):
     """The tree before complexities are looked at: a split that saves no error would be taken away again."""
     table = estimator._prepare_rows(X, y, None).table
-    stopping = Stopping(min_split=2, min_leaf=1, max_depth=1, counts_rows=True)
+    stopping = Stopping(min_split=2, min_leaf=1, max_depth=1, counts_rows=True, cp=-1.0)
     policy = msgspec.structs.replace(CART, criterion=Criterion(criterion if table.n_classes else "sse"), stopping=stopping)
-    return cart.grown(table, policy, ClassWeighting().of(table), -1.0, 1)
+    return TreeLearner(policy).grown(LocalPartitions(table))
 
 
 def is_best(tree, X, y, worth):

@@ -10,18 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.data.schema.column import Column, Kind
-from baytree.data.schema.schema import Schema, Target
+from baytree.data.schema import Column, Kind, Schema, Target
 from baytree.display.terminal import plain, quoted
 from baytree.rendering.model_text import text as printed
-from baytree.rendering.plots.importance_plots import impurity_curves
 from baytree.rendering.tree_drawing import growth_frames, growth_svg, to_dot, to_svg
 from baytree.rendering.tree_text import label, outline
-from baytree.tree.inspection.node_records import draw
+from baytree.tree.inspection import draw
+from baytree.tree.model import Surrogates, Tree
 from baytree.tree.model.conditions import Condition, ValueRange
 from baytree.tree.model.summary import class_names, export_text, iter_nodes
-from baytree.tree.model.tree import Surrogates, Tree
-from baytree.tree.rules.rule_set import paths, rules
+from baytree.tree.rules import paths, rules
 from law_settings import settings
 
 HOSTILE = [
@@ -293,10 +291,13 @@ def test_the_growing_picture_begins_with_the_root_and_ends_with_the_tree():
 
 
 def test_impurities_are_those_of_the_textbooks():
-    curves = impurity_curves(np.array([0.0, 0.2, 0.5, 1.0]))
-    np.testing.assert_allclose(curves["error"], [0, 0.2, 0.5, 0])
-    np.testing.assert_allclose(curves["gini"], [0, 0.32, 0.5, 0])
-    np.testing.assert_allclose(curves["entropy"], [0, 0.7219280949, 1, 0])
+    curves = {line.get_label(): line.get_xydata() for line in bt.plot_impurities().lines}
+    expected = {"error": [0, 0.2, 0.5, 0], "gini": [0, 0.32, 0.5, 0], "entropy": [0, 0.7219280949, 1, 0]}
+    assert curves.keys() == expected.keys()
+    for name, values in expected.items():
+        proportion, impurity = curves[name][[0, 80, 200, 400]].T
+        np.testing.assert_allclose(proportion, [0, 0.2, 0.5, 1])
+        np.testing.assert_allclose(impurity, values)
 
 
 @pytest.mark.slow

@@ -5,10 +5,9 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.tree.model.traversal import parents
-from baytree.tree.policy.class_costs import altered_costs
-from baytree.tree.policy.impurity import ClassCells, impurity_of
-from baytree.tree.policy.policy import Criterion
+from baytree.data.schema import Target
+from baytree.tree.model import parents
+from baytree.tree.policy import ClassCells, Criterion, impurity_of
 
 N_CLASSES = 150
 
@@ -111,7 +110,10 @@ def test_a_number_added_many_times_is_rounded_each_time():
 def test_mistakes_that_cost_one_weigh_classes_as_a_table_of_ones_does():
     random = np.random.default_rng(2)
     for n_classes in (1, 2, 3, 64, 65, 300):
-        counts = random.integers(1, 9, n_classes).astype(float)
-        plain, told = altered_costs(counts, None, None), altered_costs(counts, None, 1.0 - np.eye(n_classes))
+        counts, classes = random.integers(1, 9, n_classes).astype(float), tuple(range(n_classes))
+        schema = bt.Schema((bt.Column("x", bt.Kind.NUMERIC),), Target("y", classes), ("x",))
+        estimators = bt.CARTClassifier(), bt.CARTClassifier(costs=1.0 - np.eye(n_classes))
+        plain, told = (each._learner(schema).weighing.of_counts(counts, classes) for each in estimators)
+        assert (plain.loss is None) != (told.loss is None)
         assert np.array_equal(plain.scale, told.scale)
         assert np.array_equal(plain.risk_scale, told.risk_scale)

@@ -10,9 +10,9 @@ import baytree as bt
 from baytree.engine.partitions import LocalPartitions
 from baytree.storage import dumps
 from baytree.tree.growing import cart as cart
-from baytree.tree.model.traversal import parents
+from baytree.tree.model import parents
 from baytree.tree.policy.class_costs import ClassWeighting
-from baytree.tree.pruning.cost_complexity import path, with_complexity
+from baytree.tree.pruning import path, with_complexity
 
 RNG = np.random.default_rng(5)
 

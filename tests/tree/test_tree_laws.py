@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.model.traversal import depths, parents, preorder
-from baytree.tree.model.tree import Tree
+from baytree.tree.model import Tree, depths, parents, preorder
 from law_settings import settings
 
 LEARNERS = [

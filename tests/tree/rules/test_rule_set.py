@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.tree.rules.rule_set import holding, passing, rules
+from baytree.tree.rules import holding, passing, rules
 
 RNG = np.random.default_rng(3)
 N = 300

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import baytree as bt
 from baytree.engine.partitions import LocalPartitions
 from baytree.tree.growing.grow import SearchKind, _fractional, grow
-from baytree.tree.policy.policy import Branching, Criterion, Missing, Policy, Stopping
+from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
 from baytree.tree.search.counted.coded_rows import coded_rows, count_classes
 from law_settings import settings
 

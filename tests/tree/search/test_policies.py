@@ -4,12 +4,11 @@ import msgspec
 import pytest
 
 import baytree as bt
-from baytree.data.schema.column import Column, Kind
-from baytree.data.schema.schema import Schema, Target
+from baytree.data.schema import Column, Kind, Schema, Target
 from baytree.engine.partitions import LocalPartitions
-from baytree.tree.growing.grow import SearchKind, grow, search_of
-from baytree.tree.policy.algorithms import CHAID, POLICIES
-from baytree.tree.policy.policy import Branching, Missing, SplitSelection
+from baytree.tree.growing import SearchKind, search_of
+from baytree.tree.learner import TreeLearner
+from baytree.tree.policy import CHAID, POLICIES, Branching, Missing, SplitSelection
 
 SCHEMA = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
 ESTIMATORS = {
@@ -35,7 +34,7 @@ def test_an_estimator_without_parameters_learns_by_the_stored_policy(name):
 def test_growing_by_a_policy_is_what_its_estimator_does_and_says_which_search_it_took(name):
     frame, y = {"x": [float(k % 10) for k in range(60)]}, ["a" if k % 10 < 4 else "b" for k in range(60)]
     model = ESTIMATORS[name].fit(frame, y)
-    grown = grow(LocalPartitions(model._prepare_rows(frame, y, None).table), POLICIES[name])
+    grown = TreeLearner(POLICIES[name])._grown(LocalPartitions(model._prepare_rows(frame, y, None).table))
     assert grown.search is search_of(POLICIES[name])
     assert model.n_leaves_ == 2
     assert (grown.model.tree if hasattr(grown.model, "tree") else grown.model).n_leaves == 2
@@ -55,7 +54,7 @@ def test_rows_that_follow_several_branches_or_are_fractions_are_searched_as_such
     frame, y = {"x": [1.0, 2.0, 3.0, 4.0]}, ["a", "a", "b", "b"]
     for weight, search in ((2.0, SearchKind.COUNTED), (0.3, SearchKind.FRACTIONAL)):
         table = ESTIMATORS["ID3"]._prepare_rows(frame, y, [weight] * 4).table
-        assert grow(LocalPartitions(table), multiway).search is search
+        assert TreeLearner(multiway)._grown(LocalPartitions(table)).search is search
 
 
 def test_chaid_alone_chooses_by_adjusted_p():

@@ -8,6 +8,19 @@ import polars as pl
 import pytest
 
 
+def mixed_table() -> pl.DataFrame:
+    """Numbers of few values and one of many, levels, gaps; a class and a level that occur in the last rows only."""
+    r, n = np.random.default_rng(1), 1500
+    age, colour = r.integers(18, 60, n).astype(float), r.choice(["red", "green", "blue"], n).tolist()
+    size, width = r.choice(["S", "M", "L"], n).tolist(), r.normal(0, 1, n)
+    y = np.where(age + 8 * width + 6 * r.normal(size=n) > 40, "high", "low").tolist()
+    y[-9:], size[-7:] = ["rare"] * 9, ["XL"] * 7
+    frame = pl.DataFrame({"age": age, "colour": colour, "size": size, "width": width, "y": y})
+    gaps = [pl.when(pl.Series(r.random(n) > 0.07)).then(pl.col(name)).alias(name) for name in ("age", "colour", "width")]
+    weight = pl.Series("w", r.choice([0.0, 0.5, 1.0, 3.0], n))
+    return frame.with_columns(*gaps, weight)
+
+
 def pieces_of(frame: pl.DataFrame, pieces: int) -> list[pl.DataFrame]:
     """The table in pieces of unequal size."""
     inner = np.sort(
