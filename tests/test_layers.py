@@ -163,6 +163,46 @@ def test_the_tree_model_does_not_import_how_trees_are_grown_or_shown():
     ] == []
 
 
+TESTS = ROOT / "tests"
+MOST_DEEP_FILES = 15
+
+
+def is_module(name: str) -> bool:
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def deep_modules(path: Path) -> Iterator[str]:
+    """Yield the modules three or more levels below baytree that a test imports, or names in a string."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = re.findall(r"\bbaytree(?:\.\w+){3,}", node.value)
+        for name in names:
+            parts = name.split(".")
+            while parts and not is_module(".".join(parts)):
+                parts.pop()
+            if parts[:1] == ["baytree"] and len(parts) > 3:
+                yield ".".join(parts)
+
+
+def test_tests_import_deep_modules_only_in_the_folder_of_their_package():
+    deep = {path.relative_to(TESTS): set(deep_modules(path)) for path in sorted(TESTS.rglob("*.py"))}
+    deep = {path: modules for path, modules in deep.items() if modules}
+    assert deep
+    assert [
+        f"{path} imports {module}: import the package, or bt"
+        for path, modules in deep.items()
+        for module in sorted(modules)
+        if module.split(".")[1] != path.parts[0]
+    ] == []
+    assert len(deep) <= MOST_DEEP_FILES, "test through the public interface or that of a package"
+
+
 ARCHITECTURE = ROOT / "docs" / "how-it-works.md"
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.linear.logistic import build_rows, core_rows, learner
+from baytree.linear.logistic import build_rows, core_rows, learner, newton
 
 
 @pytest.fixture
@@ -87,6 +87,19 @@ def test_sparse_rows_have_the_optimum_folds_and_choice_of_dense_rows(penalty, k,
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(sparse.curve_.fold_loss, dense.curve_.fold_loss, rtol=1e-4)
+
+
+def test_a_lasso_whose_steps_the_core_makes_is_that_of_steps_by_eigenvectors(monkeypatch):
+    rng = np.random.default_rng(7)
+    level, other_level = rng.zipf(1.5, 700) % 30, rng.integers(0, 5, 700)
+    frame = pd.DataFrame({"a": rng.normal(size=700), "b": level.astype(str), "c": other_level.astype(str)})
+    y = frame["a"] + rng.normal(size=700) + (level == 1) > 0
+    monkeypatch.setattr(core_rows, "_MAX_HESSIAN_WORK", 0)
+    monkeypatch.setattr(build_rows, "_MAX_DENSITY", 0.0)
+    core = bt.LogisticRegression(penalty="l1", C=0.3).fit(frame, y)
+    monkeypatch.setattr(newton, "_FEW", 0)
+    other = bt.LogisticRegression(penalty="l1", C=0.3).fit(frame, y)
+    np.testing.assert_allclose(core.coef_, other.coef_, rtol=1e-9, atol=1e-11)
 
 
 def test_a_wide_nominal_table_is_solved_by_the_diagonal_of_the_hessian():

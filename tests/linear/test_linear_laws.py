@@ -8,9 +8,6 @@ from test_logistic import rows
 
 import baytree as bt
 from baytree import _core
-from baytree.engine.partitions import LocalPartitions
-from baytree.linear.design.feature_layout import features_of
-from baytree.linear.design.moments import moments_by_counts, moments_of, summarize_rows
 from law_settings import settings
 
 MODELS = {
@@ -119,22 +116,6 @@ def test_learning_in_any_parts_in_any_order_agrees_closely(kind, parts):
     for piece in order:
         model.partial_fit(X[pieces[piece]], y[pieces[piece]], classes=[0, 1, 2])
     np.testing.assert_allclose(model.predict_proba(X), whole, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_mean_and_spread_of_indicators_from_counts_are_those_of_dense_columns(seed):
-    rng = np.random.default_rng(seed)
-    frame = {
-        "a": np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300)),
-        "b": [f"b{k}" for k in rng.zipf(1.5, 300) % 20],
-    }
-    weight = [np.ones(300), rng.integers(0, 3, 300).astype(float), rng.random(300)][seed]
-    table = bt.LogisticRegression()._prepare_rows(frame, rng.integers(0, 2, 300), weight).table
-    rows = LocalPartitions(table)
-    look = summarize_rows(rows)
-    layout = features_of(table.schema, "rank", look.gaps)
-    for counted, written in zip(moments_by_counts(rows, layout, look), moments_of(rows, layout, look), strict=True):
-        np.testing.assert_allclose(counted, written, rtol=1e-13, atol=1e-16)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.9])

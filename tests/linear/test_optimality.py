@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.linear.logistic import build_rows, core_rows, newton
 from law_settings import settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -63,16 +62,3 @@ def test_discriminants_answer_for_tables_with_a_class_of_two_rows(kind):
     answer = kind().fit(frame, y, sample_weight=weight).predict_proba(frame)
     assert np.isfinite(answer).all()
     assert (answer.argmax(axis=1) == y).mean() > 0.5
-
-
-def test_a_lasso_whose_steps_the_core_makes_is_that_of_steps_by_eigenvectors(monkeypatch):
-    rng = np.random.default_rng(7)
-    level, other_level = rng.zipf(1.5, 700) % 30, rng.integers(0, 5, 700)
-    frame = pd.DataFrame({"a": rng.normal(size=700), "b": level.astype(str), "c": other_level.astype(str)})
-    y = frame["a"] + rng.normal(size=700) + (level == 1) > 0
-    monkeypatch.setattr(core_rows, "_MAX_HESSIAN_WORK", 0)
-    monkeypatch.setattr(build_rows, "_MAX_DENSITY", 0.0)
-    core = bt.LogisticRegression(penalty="l1", C=0.3).fit(frame, y)
-    monkeypatch.setattr(newton, "_FEW", 0)
-    other = bt.LogisticRegression(penalty="l1", C=0.3).fit(frame, y)
-    np.testing.assert_allclose(core.coef_, other.coef_, rtol=1e-9, atol=1e-11)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn import linear_model
 
 import baytree as bt
-from baytree.linear.regression.fit_quality import f_tail, t_quantile, two_sided_p
 from law_settings import settings
 
 R_TREES = {
@@ -125,15 +124,6 @@ def test_hard_numbers_of_the_nist_are_met():
                  1829.15146461355]  # fmt: skip
     assert model.coef_ == pytest.approx(certified, rel=1e-10)
     assert (model.intercept_, model.residual_error_) == pytest.approx((-3482258.63459582, 304.854073561965), rel=1e-12)
-
-
-@pytest.mark.parametrize(("t", "degrees"), [(0.1, 1.0), (2.0, 3.5), (40.0, 7.0), (1.96, 1e4)])
-def test_tails_and_quantiles_are_those_of_scipy(t, degrees):
-    from scipy import stats
-
-    assert two_sided_p(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), rel=1e-10)
-    assert f_tail(t, 3.0, degrees) == pytest.approx(stats.f.sf(t, 3, degrees), rel=1e-10)
-    assert t_quantile(0.9, degrees) == pytest.approx(stats.t.ppf(0.95, degrees), rel=1e-10)
 
 
 def test_later_ones_of_collinear_columns_are_named_and_not_used():
