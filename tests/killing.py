@@ -1,4 +1,4 @@
-"""A stream that is learnt by a process of its own, which can be killed."""
+"""Processes that are killed while they learn a stream, or interrupted by Ctrl-C."""
 
 import signal
 import subprocess
@@ -43,3 +43,17 @@ def learnt(folder: Path, cells: int, after: float | None = None) -> bytes | None
             time.sleep(after)
             child.send_signal(signal.SIGKILL)
         return saved.read_bytes() if child.wait() == 0 else None
+
+
+def seconds_to_interrupt(code: str, after: float) -> float:
+    """The seconds from Ctrl-C to the end of a program, which prints `ready`, learns, and prints `stopped` and the time."""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(after)
+        sent = time.time()
+        child.send_signal(signal.SIGINT)
+        word, at = child.stdout.readline().split()
+        child.wait(10)
+    assert word == "stopped"
+    return float(at) - sent

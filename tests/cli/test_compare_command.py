@@ -19,19 +19,12 @@ import pytest
 import baytree as bt
 from baytree.cli import output as terminal_output
 from baytree.data.schema import Column, Kind, Schema, Target
+from shared_tables import bands
 
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    label = rng.choice(["low", "high"], n)
-    frame = pd.DataFrame({"x": rng.normal(size=n) + 2 * (label == "high"), "noise": rng.normal(size=n), "label": label})
-    frame.loc[::7, "x"] = np.nan
-    return frame
 
 
 def run(*words: str, **options):

@@ -19,16 +19,9 @@ import baytree as bt
 from baytree.comparison.candidates import participants
 from baytree.comparison.fold_tasks import Progress
 from baytree.model_selection.problem import SupervisedProblem
+from shared_tables import bands
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
-
-
-def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    label = rng.choice(["low", "high"], n)
-    frame = pd.DataFrame({"x": rng.normal(size=n) + 2 * (label == "high"), "noise": rng.normal(size=n), "label": label})
-    frame.loc[::7, "x"] = np.nan
-    return frame
 
 
 FAST = ["majority", "nb-mle", "nb"]

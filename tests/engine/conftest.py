@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from baytree.engine.remote import RemotePartitions
 from remote_tables import mixed_table, on_dask, on_disk, on_spark
 
 Place = Callable[..., Any]
@@ -58,3 +59,13 @@ def client() -> Iterator[Any]:
 def table() -> pl.DataFrame:
     """The table of `remote_tables`."""
     return mixed_table()
+
+
+@pytest.fixture
+def no_gathering(monkeypatch):
+    """Refuses to bring all rows here."""
+
+    def refuse(*_):
+        raise AssertionError("rows are brought here")
+
+    monkeypatch.setattr(RemotePartitions, "gather", refuse)

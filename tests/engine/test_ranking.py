@@ -17,14 +17,6 @@ def ranked(rows, by, **options):
     ]
 
 
-@pytest.fixture
-def no_gathering(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("rows are brought here")
-
-    monkeypatch.setattr(RemotePartitions, "gather", refuse)
-
-
 @pytest.mark.parametrize("by", ["information_gain", "gain_ratio", "symmetric_uncertainty", "chi2"])
 @pytest.mark.usefixtures("no_gathering")
 def test_counts_where_the_rows_are_rank_columns_as_in_memory(by, place, table):

@@ -6,7 +6,6 @@ import pytest
 from sklearn.model_selection import KFold
 
 import baytree as bt
-from baytree.engine.remote import RemotePartitions
 from remote_tables import on_disk, written
 
 COLUMNS = ["age", "colour", "size", "width", "y"]
@@ -21,14 +20,6 @@ CLOSE = {
     "least squares": (lambda: bt.LinearRegression(), ["age", "colour", "size", "width"], "width"),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::baytree.BaytreeWarning")
-
-
-@pytest.fixture
-def no_gathering(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("rows are brought here")
-
-    monkeypatch.setattr(RemotePartitions, "gather", refuse)
 
 
 @pytest.mark.parametrize("name", SAME)

@@ -1,7 +1,6 @@
 """Laws of prediction sets: they are those of refitting, nested, and as often right as they promise."""
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
@@ -15,12 +14,7 @@ from baytree.estimators.learner_access import learner_of
 from baytree.model_selection.cross_validate import problem_of
 from laws.metamorphic import complete, mixed, numbers
 
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 ADDITIVE = {

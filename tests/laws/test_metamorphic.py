@@ -1,7 +1,5 @@
 """Laws that hold for every estimator, on a few tables each; `make reliability` tries hundreds."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,11 +13,7 @@ from metamorphic import SUBJECTS, allowed, level_classifiers, own_laws
 OWN = [(name, law) for name, subject in SUBJECTS.items() for law in own_laws(subject)]
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])

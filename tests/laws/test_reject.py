@@ -1,7 +1,5 @@
 """Laws of saying nothing: what is asked for more strictly is answered less, and every silence has its reason."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
@@ -13,11 +11,7 @@ from laws.metamorphic import SUBJECTS, complete, numbers
 CLASSIFIERS = [name for name, subject in SUBJECTS.items() if is_classifier(subject.estimator)]
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def is_silent(answers):

@@ -1,21 +1,11 @@
 """`trace=True` keeps what every column could have done at every node, whatever the tree."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import baytree as bt
+from shared_tables import kinds_of_columns
 
-RNG = np.random.default_rng(5)
-N = 200
-FRAME = pd.DataFrame(
-    {
-        "a": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N).round(1)),
-        "c": pd.Series(RNG.choice(list("uvwx"), N)).mask(RNG.random(N) < 0.1),
-        "s": pd.Categorical(RNG.choice(["S", "M", "L"], N), ["S", "M", "L"], ordered=True),
-    }
-)
-LABEL = np.where(FRAME.a.fillna(0) + FRAME.c.isin(["u", "v"]) + RNG.normal(size=N) / 2 > 0.7, "yes", "no")
+FRAME, LABEL = kinds_of_columns(200, seed=5)
 NUMBER = FRAME.a.fillna(1).to_numpy() ** 2 + FRAME.c.isin(["u", "v"])
 TREES = {
     "id3": bt.ID3Classifier(),

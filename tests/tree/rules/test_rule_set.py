@@ -6,17 +6,9 @@ import pytest
 
 import baytree as bt
 from baytree.tree.rules import holding, passing, rules
+from shared_tables import kinds_of_columns
 
-RNG = np.random.default_rng(3)
-N = 300
-FRAME = pd.DataFrame(
-    {
-        "a": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N).round(1)),
-        "c": pd.Series(RNG.choice(list("uvwx"), N)).mask(RNG.random(N) < 0.1),
-        "s": pd.Categorical(RNG.choice(["S", "M", "L"], N), ["S", "M", "L"], ordered=True),
-    }
-)
-LABEL = np.where(FRAME.a.fillna(0) + FRAME.c.isin(["u", "v"]) + RNG.normal(size=N) / 2 > 0.7, "yes", "no")
+FRAME, LABEL = kinds_of_columns(300, seed=3)
 NUMBER = FRAME.a.fillna(1).to_numpy() ** 2 + (FRAME.s == "S")
 TREES = [
     (bt.DecisionTreeClassifier(max_depth=4), LABEL),
@@ -39,7 +31,7 @@ def test_the_rules_of_a_tree_answer_as_the_tree(model, label):
 def test_rules_hold_for_the_rows_that_pass_them(model, label):
     table = model.fit(FRAME, label)._encoded(FRAME)
     for rule in model.rules():
-        passed = passing(rule.conditions, table, np.arange(N))
+        passed = passing(rule.conditions, table, np.arange(len(FRAME)))
         assert np.array_equal(np.flatnonzero(holding(rule.conditions, table)), passed)
 
 
