@@ -153,4 +153,8 @@ def single_leaf_reason(tree: Tree, schema: Schema, policy: Policy, names: dict[s
         return f"no column is significant: {names.get('alpha', 'alpha')}={stopping.alpha:g}"
     if stopping.cp > 0 and not policy.pruning:
         return f"no split reduces the error by cp={stopping.cp:g} of the root error"
-    return "pruning removed every split" if policy.pruning else "no split improves the criterion"
+    if policy.pruning:
+        return "pruning removed every split"
+    if stopping.takes_no_gain or "takes_no_gain" not in names:
+        return "no split improves the criterion"
+    return f"no split improves the criterion; {names['takes_no_gain']}=True splits without a gain"

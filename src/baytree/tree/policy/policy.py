@@ -85,7 +85,7 @@ class Stopping(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     alpha: float | None = None  # significance level that a split must reach
     cp: float = 0.0  # minimum decrease of risk by a split, relative to the root's risk
     counts_rows: bool = False  # sizes count rows, whatever their weights
-    takes_no_gain: bool = False  # if no numeric split improves an impure node, the first one is taken
+    takes_no_gain: bool = False  # an impure node that no split improves is split by the first column that separates its rows
 
 
 class ThresholdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

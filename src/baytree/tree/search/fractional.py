@@ -109,11 +109,12 @@ def grow_nodes(
 ) -> FractionalNodes:
     """Grow the full tree of these rows, neither collapsed nor pruned."""
     single = PROGRAMS[policy.arithmetic].single and _is_counted_in_single(rows.weight)
+    rules = core_rules(policy, rows.total)
+    rules.first_column = rows.names.index(policy.first_split) if policy.first_split in rows.names else -1
     with refusing_branches(rows.names, rows.levels):
         nodes, tried = _core.fractional_grow(
-            rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
-            core_rules(policy, rows.total), single, n_threads, traces,
-        )  # fmt: skip
+            rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes, rules, single, n_threads, traces
+        )
     return FractionalNodes(nodes, tried, single)
 
 
@@ -189,6 +190,7 @@ def core_rules(policy: Policy, total: float) -> _core.FractionalRules:
 def _set_stopping(rules: _core.FractionalRules, policy: Policy) -> None:
     stop = policy.stopping
     rules.min_side, rules.min_split, rules.min_impurity = stop.min_leaf, stop.min_split, stop.min_impurity
+    rules.takes_no_gain = stop.takes_no_gain
     rules.max_depth = -1 if stop.max_depth is None else stop.max_depth
     rules.max_leaves = -1 if stop.max_leaves is None else stop.max_leaves
     by_significance = policy.criterion is Criterion.CHI2 and stop.alpha

@@ -134,6 +134,7 @@ void bind_fractional(nb::module_& module) {
       .def_rw("midpoint", &Rules::midpoint)
       .def_rw("quinlan_sides", &Rules::quinlan_sides)
       .def_rw("zero_ratio_wins", &Rules::zero_ratio_wins)
+      .def_rw("takes_no_gain", &Rules::takes_no_gain)
       .def_rw("min_side", &Rules::min_side)
       .def_rw("tolerance", &Rules::tolerance)
       .def_rw("min_info", &Rules::min_info)
@@ -144,7 +145,8 @@ void bind_fractional(nb::module_& module) {
       .def_rw("total", &Rules::total)
       .def_rw("gated", &Rules::gated)
       .def_rw("max_depth", &Rules::max_depth)
-      .def_rw("max_leaves", &Rules::max_leaves);
+      .def_rw("max_leaves", &Rules::max_leaves)
+      .def_rw("first_column", &Rules::first_column);
 
   module.def("fractional_grow",
              [](const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight, Vector<int32_t> rows,

@@ -93,9 +93,7 @@ class ClassTests {
       if (cells[j].size()) found.tried[j] = test(j, cells[j], counts, weight, room.cases);
     const double scale = worth_.is_significance ? 1 : rules_.total / weight;
     const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
-    const std::span<const ColumnTest> all(found.tried);
-    found.column = rules_.by_ratio ? fractional::best_by_ratio(all, has_many_levels_, rules_, least)
-                                   : fractional::best_by_gain(all, rules_, least);
+    found.column = fractional::best_column(std::span<ColumnTest>(found.tried), has_many_levels_, rules_, least);
     if (found.column < 0) return found;
     const int32_t branches = found.tried[size_t(found.column)].branches;
     if (room.branches_left->fetch_sub(branches) < branches) throw fractional::TooManyBranches{found.column};

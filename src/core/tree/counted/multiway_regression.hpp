@@ -175,12 +175,14 @@ class MultiwayNumbers {
   std::vector<Open> split(std::vector<MultiwayNode>& nodes, const Open& open, int worker, const auto& each_column) {
     const sorted::Node& rows = open.rows;
     std::vector<Offer> offers(columns_.size());
-    each_column([&](size_t column, int by) { offers[column] = offer(rows, column, by); });
+    each_column([&](size_t column, int by) {
+      if (rows.depth > 0 || settings_.first_column < 0 || column == size_t(settings_.first_column)) offers[column] = offer(rows, column, by);
+    });
     MultiwayNode& node = nodes[open.place];
     node.column = best(node, offers);
     if (node.column < 0) return {};
     const Offer& taken = offers[size_t(node.column)];
-    node.gain = taken.gain, node.cut = taken.cut, node.missing = taken.missing;
+    node.gain = std::max(taken.gain, 0.0), node.cut = taken.cut, node.missing = taken.missing;
     node.first = int32_t(nodes.size()), node.branches = taken.branches;
     if (columns_[size_t(node.column)].is_nominal()) assign_by_level(node, rows, worker);
     else assign_by_cut(node, rows);
@@ -203,7 +205,7 @@ class MultiwayNumbers {
     return {parting.gain, parting.branches, parting.missing, 0};
   }
 
-  // The column of maximum gain beyond rounding, the earlier one on ties; -1: none. As in binary trees, thresholds first
+  // The column of maximum gain beyond rounding, the earlier one on ties, also without a gain if that is asked for; -1: none. As in binary trees, thresholds first
   // compete among themselves.
   int32_t best(const MultiwayNode& node, std::span<const Offer> offers) const {
     const double slack = kSlack * node.risk;
@@ -215,8 +217,9 @@ class MultiwayNumbers {
     };
     const int32_t cut = most([&](size_t j) { return !columns_[j].is_nominal(); });
     const int32_t best = most([&](size_t j) { return columns_[j].is_nominal() || int32_t(j) == cut; });
-    const bool is_enough = best >= 0 && offers[size_t(best)].gain > slack && offers[size_t(best)].gain >= settings_.min_gain;
-    return is_enough ? best : -1;
+    if (best < 0) return -1;
+    const bool has_gain = offers[size_t(best)].gain > slack && offers[size_t(best)].gain >= settings_.min_gain;
+    return has_gain || (settings_.takes_no_gain && settings_.min_gain <= 0) ? best : -1;
   }
   static constexpr double kSlack = 1e-12;  // relative to the node's sum of squares
 

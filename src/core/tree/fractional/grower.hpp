@@ -70,6 +70,19 @@ int32_t best_by_gain(std::span<const ColumnTest<Real>> tests, const Rules& rules
   return best;
 }
 
+// The column of the best test; without one that has a gain, the first that separates cases if the rules ask for it. -1:
+// none. `least` is the gain that a test must exceed.
+template <std::floating_point Real>
+int32_t best_column(std::span<ColumnTest<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules, double least) {
+  const std::span<const ColumnTest<Real>> all(tests);
+  const int32_t best = rules.by_ratio ? best_by_ratio(all, has_many_levels, rules, least) : best_by_gain(all, rules, least);
+  if (best >= 0 || !rules.takes_no_gain || rules.min_gain > 0) return best;
+  const auto first = std::ranges::find_if(tests, [](const ColumnTest<Real>& test) { return test.is_valid; });
+  if (first == tests.end()) return -1;
+  first->gain = std::max(first->gain, Real(0));
+  return static_cast<int32_t>(first - tests.begin());
+}
+
 template <std::floating_point Real>
 class FractionalGrower {
  public:
@@ -147,16 +160,20 @@ class FractionalGrower {
     if (worth_.impurity(counts, x_log2_x_) / at.weight < rules_.min_impurity) return;
     std::vector<ColumnTest<Real>> tests(from_.columns.size());
     workers_for(pending.cases).run(tests.size(), [&](size_t column, int worker) {
-      if (!pending.is_used[column]) tests[column] = best_test(at, worth_of_cuts_, from_, column, level_index_[static_cast<size_t>(worker)]);
+      if (may_test(pending, column)) tests[column] = best_test(at, worth_of_cuts_, from_, column, level_index_[static_cast<size_t>(worker)]);
     });
     if (traces_) record(pending.id, tests);
-    const std::span<const ColumnTest<Real>> all(tests);
     const double scale = worth_.is_significance ? 1 : rules_.total / at.weight;
     const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
-    pending.column = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_, least) : best_by_gain(all, rules_, least);
+    pending.column = best_column(std::span<ColumnTest<Real>>(tests), has_many_levels_, rules_, least);
     if (pending.column < 0) return;
     pending.test = std::move(tests[pending.column]);
     waiting_.push_back(std::move(pending));
+  }
+
+  bool may_test(const Pending& node, size_t column) const {
+    if (node.depth == 0 && rules_.first_column >= 0 && column != static_cast<size_t>(rules_.first_column)) return false;
+    return !node.is_used[column];
   }
 
   Workers& workers_for(const Cases<Real>& cases) {

@@ -27,6 +27,7 @@ struct Rules {
                                 // neighbouring values are 1e-5 apart
   bool gated = true;            // gain ratio: only tests of at least average gain
   bool zero_ratio_wins = true;  // a test of ratio 0 may be chosen
+  bool takes_no_gain = false;   // an impure node is split by the first column that can, if no test has a gain
   double min_side = 2;
   double tolerance = 0;  // a > b means a - b > tolerance
   double min_info = 0;
@@ -35,6 +36,7 @@ struct Rules {
   double min_split = 0, min_impurity = 0;
   double total = 0;                         // weight of all rows, for the rule on columns of many levels
   int64_t max_depth = -1, max_leaves = -1;  // -1 = no limit
+  int32_t first_column = -1;                // column that the root must test; -1: any
 
   bool greater(double a, double b) const { return tolerance > 0 ? a - b > tolerance : a > b; }
   bool reaches(double a, double b) const { return tolerance > 0 ? b - a < tolerance : a >= b; }

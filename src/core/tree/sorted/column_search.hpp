@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,7 +39,7 @@ template <Measure M> class ColumnSearch {
     workspace.measure.focus(node.mean, node.risk);
     Split split = columns_[size_t(column)].is_nominal() ? search_levels(node, column, workspace) : search_cuts(node, column, workspace);
     if (split && !(split.score.value > 0)) split.column = -1;
-    return split || !settings_.takes_no_gain ? split : first_cut(node, column);
+    return split || !settings_.takes_no_gain ? split : split_without_gain(node, column, workspace);
   }
 
   // The levels of a nominal column in this node.
@@ -69,20 +70,62 @@ template <Measure M> class ColumnSearch {
     return best;
   }
 
-  // The lowest threshold with enough rows on both sides, score 0: any other candidate is better.
+  // The first split of an impure node with enough rows on both sides, of score 0: any split with a gain is better. A
+  // monotone column has none, since without a gain its direction is unknown.
+  Split split_without_gain(const Node& node, int32_t column, Workspace<M>& workspace) const {
+    if (settings_.direction(size_t(column)) || is_pure(node)) return {};
+    return columns_[size_t(column)].is_nominal() ? first_levels(node, column, workspace.levels) : first_cut(node, column);
+  }
+
+  // Whether all rows are of one class: with class scales, the impurity of such a node may be above 0 by rounding.
+  static bool is_pure(const Node& node) {
+    return !node.counts.empty() && std::ranges::count_if(node.counts, [](double count) { return count > 0; }) < 2;
+  }
+
+  // The lowest threshold. Missing values go to the second side, or have a branch of their own; if all known values are
+  // equal, they are split from the known ones.
   Split first_cut(const Node& node, int32_t column) const {
     Split split;
-    if (columns_[size_t(column)].is_nominal()) return split;
     const auto all = partitioned_.entries(node, size_t(column));
     const auto known = all.first(known_in(all));
-    const double size = node.total.back();
+    const bool has_missing = known.size() < all.size(), is_learned = settings_.absent == Absent::kLearned;
+    const double size = is_learned ? node.total.back() : size_of(known);
     double left = 0;
-    for (size_t i = 0; i + 1 < known.size(); ++i) {
+    for (size_t i = 0; i + (has_missing && is_learned ? 0 : 1) < known.size(); ++i) {
       left += target_.size_of(target_.row(tag_of(known[i])));
-      if (rank_of(known[i]) == rank_of(known[i + 1]) || left < settings_.min_leaf) continue;
+      if ((i + 1 < known.size() && rank_of(known[i]) == rank_of(known[i + 1])) || left < settings_.min_leaf) continue;
       if (size - left < settings_.min_leaf) break;
       split.column = column, split.last = uint32_t(i), split.known = uint32_t(known.size());
       split.cut = cut_after(columns_[size_t(column)], known, i);
+      split.has_own_branch = has_missing && settings_.absent == Absent::kCategory;
+      if (has_missing && !is_known_only()) split.missing = split.has_own_branch ? 2 : 1;
+      break;
+    }
+    return split;
+  }
+
+  double size_of(std::span<const Entry> entries) const {
+    double size = 0;
+    for (const Entry e : entries) size += target_.size_of(target_.row(tag_of(e)));
+    return size;
+  }
+
+  // The first levels, in level order; a missing level comes last. `levels` are those that the search has counted.
+  Split first_levels(const Node& node, int32_t column, const Levels& levels) const {
+    Split split;
+    std::vector<size_t> order(levels.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    if (!order.empty() && levels.code[0] < 0) std::ranges::rotate(order, order.begin() + 1);
+    double size = 0, left = 0;
+    for (size_t i = 0; i < levels.size(); ++i) size += levels[i].back();
+    for (size_t i = 0; i + 1 < order.size(); ++i) {
+      left += levels[order[i]].back();
+      if (left < settings_.min_leaf) continue;
+      if (size - left < settings_.min_leaf) break;
+      split.column = column, split.known = uint32_t(node.end - node.begin);
+      for (size_t k = 0; k < order.size(); ++k) split.group[k > i].push_back(levels.code[order[k]]);
+      std::ranges::sort(split.group[1]);
+      take_missing_out(split);
       break;
     }
     return split;

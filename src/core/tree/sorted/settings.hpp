@@ -36,7 +36,7 @@ struct Settings {
   std::vector<double> loss;        // [true * predicted], empty if every error costs 1
   int most_levels = 12;            // maximum number of levels for which all groupings are tried, if no ordering is exact
   int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
-  bool takes_no_gain = false;      // whether an impure node is split even if no split improves it
+  bool takes_no_gain = false;      // whether an impure node is split even if no split has a gain
   int columns_per_node = 0;        // number of columns drawn at random among those that could split a node; 0: all
   uint64_t seed = 0;               // of the random draw
   int first_column = -1;           // column of the root's split; -1: any

@@ -55,7 +55,7 @@ def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, Tried]
     traced: Tried = []
     nodes, new_nodes = Nodes.root(root.weight), np.zeros(1, np.int64)  # nodes without a test
     while new_nodes.size:
-        counts = _count_new_nodes(coded, coding, nodes, new_nodes, policy)
+        counts = _count_new_nodes(coded, coding, nodes, new_nodes, policy, rows.schema.names)
         keys, weights = [cells.key for cells in counts.cells], [cells.sums[:, 0] for cells in counts.cells]
         with refusing_branches(rows.schema.names, coding.levels):
             nodes_left = _MAX_NODES + 4 * root.n_rows - len(nodes)
@@ -82,10 +82,17 @@ def _limit_leaves(nodes: Nodes, traced: Tried, max_leaves: int) -> tuple[Nodes, 
 
 
 def _count_new_nodes(
-    coded: PartitionValues[RankedRows], coding: DistinctValueCodes, nodes: Nodes, new_nodes: np.ndarray, policy: Policy
+    coded: PartitionValues[RankedRows],
+    coding: DistinctValueCodes,
+    nodes: Nodes,
+    new_nodes: np.ndarray,
+    policy: Policy,
+    names: tuple[str, ...],
 ) -> DepthCounts:
     """Count the rows of the new nodes, and the columns of those that may be split, in one pass."""
     is_open = nodes.may_split(new_nodes, policy.stopping)[:, None] & ~nodes.is_used_above(new_nodes, len(coding.levels))
+    if policy.first_split is not None and new_nodes[0] == 0:
+        is_open &= np.array(names) == policy.first_split
     index_of = np.full(len(nodes), -1, np.int32)
     index_of[new_nodes] = np.arange(len(new_nodes))
     return coded.map_reduce(partial(count_classes, coding.n_codes, is_open, index_of))
