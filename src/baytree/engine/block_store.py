@@ -60,14 +60,17 @@ class BlockStore:
 
     def map_reduce(self, work: Callable[[Content], S]) -> S:
         """Apply `work` to every block and return the sum of the results, in block order (one pass)."""
-        streamed = threads.map_streamed(lambda k: work(self._block(k)), range(self.n_blocks))
-        results = track_blocks(streamed, self.n_blocks)
+        results = self.stream(work)
         total = next(results)
         for result in results:
             total = total + result
         return total
 
     gather = map_reduce
+
+    def stream(self, work: Callable[[Content], S]) -> Iterator[S]:
+        """Result of `work` for every block, in block order; only a few blocks are in progress at a time."""
+        return track_blocks(threads.map_streamed(lambda k: work(self._block(k)), range(self.n_blocks)), self.n_blocks)
 
     def apply(self, make: Callable[[Content], bytes]) -> DerivedBlockStore:
         """Store of `make(block)` for every block; each is computed when a pass first reads it."""

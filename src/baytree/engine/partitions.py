@@ -10,7 +10,7 @@ sizes).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -81,6 +81,10 @@ class Partitions(Protocol):
         """Rows that a local step needs, as one table: all, or those that `select` selects from each part."""
         ...
 
+    def stream(self) -> Iterator[Table]:
+        """All rows in their order, as tables of which only a few are in memory at a time."""
+        ...
+
     def persist(self) -> Self:
         """Same partitions, stored where the next pass reads them quickly."""
         ...
@@ -117,6 +121,10 @@ class LocalPartitions:
     def gather(self, select: Callable[[Table], Table] | None = None) -> Table:
         """All rows, or those that `select` selects."""
         return self.table if select is None else select(self.table)
+
+    def stream(self) -> Iterator[Table]:
+        """The rows as a single table: they are in memory already."""
+        yield self.table
 
     def persist(self) -> Self:
         """Return self: the rows are in memory already."""

@@ -7,9 +7,9 @@ An engine (`RemoteSource`) has its rows in blocks. The first pass packs each blo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -52,6 +52,15 @@ class BlockCollection(Protocol):
 
     def apply(self, make: Callable[[Content], bytes]) -> BlockCollection:
         """Blocks `make(block)`, computed when a pass first needs them and stored beside the block."""
+        ...
+
+
+@runtime_checkable
+class StreamedBlocks(Protocol):
+    """Packed blocks that this process can read one after another."""
+
+    def stream(self, work: Callable[[Content], S]) -> Iterator[S]:
+        """Result of `work` for every block, in block order; only a few blocks are in progress at a time."""
         ...
 
 
@@ -176,6 +185,19 @@ class RemotePartitions:
             check_memory(self._required_bytes, self.source)
         return concatenate_tables(self.blocks.gather(partial(_select_rows, select, self.encoding, self.transform)).tables)
 
+    def stream(self) -> Iterator[Table]:
+        """All rows in their order, as tables of which only a few are in memory at a time.
+
+        Blocks of another machine are brought by ranges of rows, with a pass for each.
+        """
+        if isinstance(self.blocks, StreamedBlocks):
+            for selected in self.blocks.stream(partial(_select_rows, None, self.encoding, self.transform)):
+                yield from selected.tables
+            return
+        step = max(1, int(self.source.memory / (self._required_bytes / max(self.n_rows, 1))))
+        for first in range(0, self.n_rows, step):
+            yield self.gather(partial(_row_range, first, first + step))
+
     def persist(self) -> Self:
         """Return self: the blocks are stored already."""
         return self
@@ -246,6 +268,12 @@ def _select_rows(
         selected = _apply_transform(transform, table)
         selected = selected if select is None else select(selected)
         return TableList((msgspec.structs.replace(selected, first=table.first),))
+
+
+def _row_range(first: int, last: int, table: Table) -> Table:
+    """Rows of a part whose numbers in the whole table are in a range."""
+    bounds = np.clip([first - table.first, last - table.first], 0, len(table))
+    return table.rows(int(bounds[0]), int(bounds[1]))
 
 
 def _apply_transform(transform: Transform, table: Table) -> Table:

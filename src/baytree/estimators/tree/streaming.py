@@ -107,7 +107,8 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
     tables above a million cells, `profile_` comes from evenly spaced rows of each batch; with ``profile=False``, and for
     smaller tables, model files are identical to the byte.
 
-    Rows of a remote engine are gathered in memory; for files larger than memory see `baytree.partial_fit`.
+    Rows of `baytree.scan`, Dask and Spark are read in their order, a few at a time, so a table may be larger than memory;
+    the kinds of its columns are inferred from all rows. To go on after an interruption, see `baytree.partial_fit`.
 
     References
     ----------

@@ -44,9 +44,10 @@ class StreamLearner(msgspec.Struct, frozen=True):
     asks_bayes: ClassVar[bool] = False  # whether nodes predict each row, by counts and by naive Bayes, before they learn it
 
     def learn(self, rows: Partitions) -> FitResult:
-        """Learn the tree of these rows in their order; all rows are gathered."""
-        table = rows.gather()
-        stream = self.update(self.start(rows.schema), table)
+        """Learn the tree of these rows in their order, a few at a time."""
+        stream = self.start(rows.schema)
+        for table in rows.stream():
+            stream = self.update(stream, table)
         return FitResult(self.model(stream), stream)
 
     def start(self, schema: Schema) -> _core.TreeStream:
