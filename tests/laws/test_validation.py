@@ -68,6 +68,7 @@ DISCRIMINANT = {
     "shrinkage": [None, 0.3, "oas", "ledoit_wolf"],
     "priors": [None, PRIORS],
 }
+VALIDATED = {"split_without_gain": [False, True], "pruning": [None, "1se", "min"], "cv": [10, {"cv": 3, "pruning": "min"}]}
 LOGISTIC = {
     "multi_class": ["multinomial", "ovr"],
     "standardize": [True, False],
@@ -112,9 +113,15 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         **TREE,
         "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
         "max_split_columns": [1, 2, 3],
+        **VALIDATED,
     },
-    "DecisionTreeRegressor": {"criterion": ["sse"], **TREE, "missing": ["learned", "surrogate", "category", "largest"]},
-    "ID3Classifier": {"averaging": [None, "prunings"], "trace": [False, True]},
+    "DecisionTreeRegressor": {
+        "criterion": ["sse"],
+        **TREE,
+        **VALIDATED,
+        "missing": ["learned", "surrogate", "category", "largest"],
+    },
+    "ID3Classifier": {"split_without_gain": [False, True], "averaging": [None, "prunings"], "trace": [False, True]},
     "C45Classifier": {
         "conventions": ["c4.5", "j48"],
         "criterion": ["gain_ratio", "gain"],

@@ -67,7 +67,20 @@ def test_wishes_that_cannot_be_met_are_refused_in_words():
         bt.CARTClassifier(monotone=["year"]).fit(two, "species")
     refused("the 3 classes of 'species' have no order; declare it", monotone={"year": "up"})
     for other in ({"branching": "multiway"}, {"branching": "merge"}, {"missing": "fractional"}):
-        refused("need binary splits", first_split="island", **other)
+        refused("monotone needs binary splits", monotone={"year": "up"}, **other)
+    refused("first_split is not available with branching='merge'", first_split="island", branching="merge")
+
+
+@pytest.mark.parametrize("column", ["island", "bill_depth_mm"])
+@pytest.mark.parametrize("missing", ["learned", "fractional", "category"])
+def test_multiway_trees_begin_with_the_named_column(column, missing):
+    model = bt.DecisionTreeClassifier(branching="multiway", missing=missing, first_split=column, max_depth=2)
+    fitted = model.fit(PENGUINS, "species")
+    assert fitted.nodes()[0]["column"] == column
+    assert {node["column"] for node in fitted.nodes()} - {column, None}
+    if missing != "fractional":
+        number = bt.DecisionTreeRegressor(branching="multiway", missing=missing, first_split=column, max_depth=2)
+        assert number.fit(PENGUINS.dropna(subset="body_mass_g"), "body_mass_g").nodes()[0]["column"] == column
 
 
 def test_a_file_without_wishes_is_the_file_of_before():

@@ -196,7 +196,7 @@ def test_the_path_of_rows_has_cross_validated_errors_and_prints_as_printcp_does(
     assert lines[0] == "root error: 192 / 344 = 0.55814; other errors are relative to it"
     assert lines[1].split() == ["cp", "splits", "rel", "error", "cv", "error", "cv", "std"]
     assert len(lines) == len(path.cp) + 3
-    assert "cost_complexity_path(X, y) of CARTClassifier and CARTRegressor computes them" in str(alone)
+    assert "cost_complexity_path(X, y) computes them" in str(alone)
     assert path._repr_html_().count("<tr") == len(path.cp) + 1
 
 
@@ -239,10 +239,124 @@ def test_the_path_of_rows_that_grow_a_single_leaf_says_that_there_is_nothing_to_
     assert text.splitlines()[-1] == "the tree is a single leaf, so there is nothing to prune"
 
 
-def test_the_path_of_an_estimator_that_does_not_cross_validate_names_those_that_do():
+def test_a_path_without_rows_names_the_call_that_cross_validates():
     penguins = bt.datasets.load("penguins")
-    text = str(bt.DecisionTreeClassifier(max_depth=2).cost_complexity_path(penguins, "species"))
-    assert "no cross-validated errors; cost_complexity_path(X, y) of CARTClassifier" in text.splitlines()[-1]
+    text = str(bt.DecisionTreeClassifier(max_depth=2).fit(penguins, "species").cost_complexity_path())
+    assert text.splitlines()[-1] == "no cross-validated errors; cost_complexity_path(X, y) computes them"
+    assert not len(bt.OptimalTreeClassifier(max_depth=1).cost_complexity_path(penguins, "species").error)
+
+
+OPEN_TREES = [
+    {},
+    {"criterion": "entropy", "min_leaf": 3},
+    {"branching": "multiway"},
+    {"branching": "merge"},
+    {"missing": "fractional"},
+    {"missing": "surrogate"},
+    {"max_split_columns": 2},
+    {"max_leaves": 9},
+]
+
+
+@pytest.mark.parametrize("parameters", OPEN_TREES, ids=str)
+def test_every_open_tree_is_validated_by_a_tree_per_fold_pruned_at_each_penalty(parameters):
+    penguins = bt.datasets.load("penguins")
+    X, y, fold = penguins.drop(columns="species"), penguins.species, np.arange(len(penguins)) % 4
+    model = bt.DecisionTreeClassifier(cv=fold, **parameters)
+    steps, full = model.cost_complexity_path(X, y), bt.DecisionTreeClassifier(**parameters).fit(X, y)
+    penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
+    for at in (1, len(penalty) // 2, len(penalty) - 1):
+        wrong = 0
+        for out in range(4):
+            part = bt.DecisionTreeClassifier(schema=full.schema_, **parameters).fit(X[fold != out], y[fold != out])
+            cp = penalty[at] * full.tree_.risk[0] * np.mean(fold != out) / part.tree_.risk[0]
+            wrong += (part.prune(cp=cp).predict(X[fold == out]) != y[fold == out]).sum()
+        assert steps.error[at] == pytest.approx(wrong / full.tree_.risk[0])
+    best = {"min": np.argmin(steps.error)}
+    best["1se"] = np.argmax(steps.error <= steps.error[best["min"]] + steps.deviation[best["min"]])
+    for rule, chosen in best.items():
+        pruned = model.set_params(pruning=rule).fit(X, y)
+        assert pruned.n_leaves_ - 1 == steps.splits[chosen]
+        assert full.prune(cp=steps.cp[chosen]).nodes() == pruned.nodes()
+
+
+@pytest.mark.parametrize("branching", ["binary", "multiway", "merge"])
+def test_regression_trees_choose_their_penalty_by_cross_validation(branching):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)).round(2)
+    y = (X[:, 0] > 0) * 2.0 + rng.normal(size=200) / 2
+    model = bt.DecisionTreeRegressor(branching=branching, pruning="1se").fit(X, y)
+    full = bt.DecisionTreeRegressor(branching=branching).fit(X, y)
+    assert 1 < model.n_leaves_ <= 4 < full.n_leaves_
+    assert full.prune("1se", X, y).nodes() == model.nodes()
+    assert len(full.cost_complexity_path(X, y).error) > 4
+
+
+@pytest.mark.parametrize("kind", [bt.ID3Classifier, bt.C45Classifier, bt.CHAIDClassifier, bt.CARTClassifier])
+def test_every_tree_takes_every_word(kind):
+    penguins = bt.datasets.load("penguins")
+    full = kind().fit(penguins, "species")
+    rows = (penguins, "species")
+    words = {"1se": rows, "min": rows, "error_based": (), "reduced_error": rows, "bayes": (), "collapse": (), "snip": (0,)}
+    for how, given in {**words, "cost_complexity": (0.05,), "max_leaves": (3,)}.items():
+        assert full.prune(how, *given).n_leaves_ <= full.n_leaves_, how
+        assert how in kind.prune.__doc__
+    for refused in ({}, {"cp": 0.1, "alpha": 0.1}):
+        with pytest.raises(ValueError, match=r"cp \(relative to the root\) or alpha \(per row\)"):
+            full.prune("cost_complexity", **refused)
+    with pytest.raises(ValueError, match="give the training rows X and y"):
+        full.prune("1se")
+    with pytest.raises(ValueError, match="needs held-out rows: give X and y"):
+        full.prune("reduced_error")
+
+
+def test_regression_trees_refuse_what_counts_errors():
+    penguins = bt.datasets.load("penguins").dropna()
+    model = bt.CARTRegressor().fit(penguins, "body_mass_g")
+    for how in ("error_based", "reduced_error"):
+        with pytest.raises(
+            ValueError, match=f"{how}.*is for classification trees; for numbers use 'cost_complexity', '1se' or 'min'"
+        ):
+            model.prune(how, penguins, "body_mass_g")
+
+
+def test_cp_and_alpha_are_one_scale(full):
+    path = full.cost_complexity_path()
+    np.testing.assert_allclose(path.alpha, path.cp * path.root / path.weight)
+    for cp, alpha, splits in zip(path.cp[1:] * (1 + 1e-9), path.alpha[1:] * (1 + 1e-9), path.splits, strict=False):
+        assert full.prune(cp=cp).n_leaves_ == full.prune(alpha=alpha).n_leaves_
+        assert splits < full.n_leaves_
+
+
+def test_alpha_by_impurity_is_that_of_scikit_learn():
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = RNG.normal(size=(200, 3)).astype(np.float32).astype(float)
+    y = (X[:, 0] + X[:, 1] ** 2 + RNG.normal(size=200) / 3 > 0.5).astype(int)
+    full = bt.DecisionTreeClassifier().fit(X, y)
+    for alpha in (0.002, 0.006, 0.01, 0.03):
+        theirs = DecisionTreeClassifier(ccp_alpha=alpha, random_state=0).fit(X, y)
+        assert full.prune(alpha=alpha, by="impurity").n_leaves_ == theirs.get_n_leaves()
+
+
+def test_reduced_error_leaves_no_split_that_held_out_rows_contradict(table):
+    X, y = table
+    full = bt.DecisionTreeClassifier().fit(X[:250], y[:250])
+    pruned = full.prune("reduced_error", X[250:], y[250:])
+    assert (pruned.predict(X[250:]) != y[250:]).sum() <= (full.predict(X[250:]) != y[250:]).sum()
+    assert pruned.prune("reduced_error", X[250:], y[250:]).n_leaves_ == pruned.n_leaves_ < full.n_leaves_
+
+
+def test_the_pessimistic_estimate_is_that_of_c45():
+    X = np.random.default_rng(1).integers(0, 3, (300, 4)).astype(str)
+    y = np.where((X[:, 0] == "0") ^ (np.random.default_rng(2).random(300) < 0.2), "a", "b")
+    full = bt.C45Classifier(pruning=None, collapse=False, raising=False).fit(X, y)
+    smaller = full.prune("error_based", confidence=0.25)
+    from baytree.tree.pruning.by_error import error_based
+    from baytree.tree.pruning.pessimistic_error import pessimism
+
+    assert 1 < smaller.n_leaves_ < full.n_leaves_
+    assert np.array_equal(error_based(full.tree_, pessimism("c4.5", 0.25)).column, smaller.tree_.column)
 
 
 def test_the_history_tells_every_step_and_undo_goes_back_along_it(full):

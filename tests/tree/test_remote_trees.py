@@ -22,6 +22,7 @@ TREES = {
     "gain": lambda: bt.DecisionTreeClassifier(max_depth=6, min_gain=0.002),
     "leaves": lambda: bt.DecisionTreeClassifier(max_leaves=11),
     "largest": lambda: bt.DecisionTreeClassifier(max_depth=6, missing="largest"),
+    "without gain": lambda: bt.DecisionTreeClassifier(criterion="error", max_depth=5, split_without_gain=True),
     "CART": lambda: bt.CARTClassifier(cp=0.001, max_surrogates=0),
     "CART by 1 SE": lambda: bt.CARTClassifier(cp=0.001, max_surrogates=0, pruning="1se"),
     "CART by least error": lambda: bt.CARTClassifier(cp=0.002, max_surrogates=0, pruning="min", cv=4, criterion="entropy"),
@@ -124,6 +125,7 @@ def scarce_memory(monkeypatch):
 NUMBERS = {
     "open": lambda: bt.DecisionTreeRegressor(max_depth=7),
     "gain": lambda: bt.DecisionTreeRegressor(max_depth=6, min_gain=0.01),
+    "without gain": lambda: bt.DecisionTreeRegressor(max_depth=6, split_without_gain=True),
     "category": lambda: bt.DecisionTreeRegressor(max_depth=6, missing="category"),
     "leaves": lambda: bt.DecisionTreeRegressor(max_leaves=12),
     "CART": lambda: bt.CARTRegressor(cp=0.001, max_surrogates=0),

@@ -60,7 +60,7 @@ def _advice(table: ComplexityTable) -> list[str]:
         return ["the tree is a single leaf, so there is nothing to prune"]
     choices = least_and_1se(table)
     if choices is None:
-        return ["no cross-validated errors; cost_complexity_path(X, y) of CARTClassifier and CARTRegressor computes them"]
+        return ["no cross-validated errors; cost_complexity_path(X, y) computes them"]
     best, smallest = choices
     advice = (
         f"minimum cv error: {table.splits[best]} splits; "

@@ -108,7 +108,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             {
                 name: encode(plain(value, name))
                 for name, value in estimator.get_params(deep=False).items()
-                if _is_written(name, value)
+                if _is_written(type(estimator).__name__, name, value)
             },
             estimator.schema_,
             estimator._accepts_infinite,
@@ -120,8 +120,20 @@ def dumps(estimator: EstimatorLike) -> bytes:
     )
 
 
-def _is_written(name: str, value: object) -> bool:
+_ADDED_TO_OPEN_TREES = {"split_without_gain": False, "pruning": None, "cv": 10}
+
+_ADDED_TO = {
+    "DecisionTreeClassifier": _ADDED_TO_OPEN_TREES,
+    "DecisionTreeRegressor": _ADDED_TO_OPEN_TREES,
+    "ID3Classifier": {"split_without_gain": False},
+}
+
+
+def _is_written(estimator: str, name: str, value: object) -> bool:
     """Return whether a parameter is written. Parameters added after format 2 are omitted at their default value."""
+    added = _ADDED_TO.get(estimator, {})
+    if name in added and value == added[name]:
+        return False
     return name not in _ADDED_PARAMETERS or value is not _ADDED_PARAMETERS[name]
 
 

@@ -9,15 +9,17 @@ import numpy as np
 
 from baytree.base.learner import FitResult
 from baytree.data.schema.schema import Schema
-from baytree.engine.partitions import Partitions, rescale_weights
+from baytree.engine.partitions import LocalPartitions, Partitions, rescale_weights
+from baytree.tree.growing import cart
 from baytree.tree.growing.constraints import enforce_monotone, warn_unused_columns
-from baytree.tree.growing.grow import Grown, SearchKind, grow
+from baytree.tree.growing.grow import Grown, SearchKind, grow, unpruned, validated_path
 from baytree.tree.growing.remote.grow import can_grow_remotely, grow_remotely
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import EQUAL, ClassCosts, ClassWeighting, equal_costs
-from baytree.tree.policy.policy import Policy, ReferenceProgram
+from baytree.tree.policy.policy import CrossValidated, Policy, ReferenceProgram
 from baytree.tree.policy.target_scaling import from_zero, in_range, in_unit, near_zero
 from baytree.tree.pruning.bayesian_averaging import VaryingColumns, average_prunings
+from baytree.tree.pruning.cost_complexity import PruningPath
 
 # of text columns, see `param_validation.reject_text_columns`
 TEXT_REMEDY = "drop it, declare it with schema={{{column}: 'nominal'}}, or use NaiveBayesClassifier or LogisticRegression"
@@ -40,6 +42,18 @@ class TreeLearner(msgspec.Struct, frozen=True):
         if self.policy.monotone:
             tree = enforce_monotone(tree, _directions(self.policy, rows.schema), self.costs(tree, rows.schema))
         return FitResult(tree, fitted_attributes={"trace_": trace})
+
+    def validated_path(self, rows: Partitions, step: CrossValidated) -> PruningPath:
+        """Pruning path of the tree of these rows, with cross-validated errors of its penalties by the folds of `step`."""
+        rows = rescale_weights(rows)
+        rows, unit = (rows, 1.0) if rows.schema.target.classes is not None else in_range(rows)
+        table = rows.gather()
+        if self.policy.arithmetic is ReferenceProgram.RPART:
+            steps = cart.validated_path(table, self.policy, self.weighing, step, rows.n_jobs)
+        else:
+            tree = grow(LocalPartitions(table, rows.n_jobs), unpruned(self.policy), self.weighing).model
+            steps = validated_path(table, tree, self.policy, self.weighing, step, rows.n_jobs)
+        return msgspec.structs.replace(steps, root=steps.root * unit * unit)
 
     def grown(self, rows: Partitions) -> Tree:
         """The tree as grown and pruned, before averaging and monotone constraints."""

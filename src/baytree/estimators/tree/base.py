@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import msgspec
 import numpy as np
 
 from baytree import param_validation as given
-from baytree._typing import CostsLike, FrameLike, PriorsLike, TargetLike
+from baytree._typing import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.base.labelled_rows import encode_labelled
 from baytree.base.learner import FitResult, Learner
+from baytree.data.encoding import labels
+from baytree.data.encoding.sample import labelled
+from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.estimators.base import PreparedRows
 from baytree.estimators.tree.display import TreeDisplayMixin, TreeRulesMixin
 from baytree.param_validation import reject_text_columns
+from baytree.tree.growing.cart import best_step
 from baytree.tree.inspection.details import ImportanceTable, TreeDetails, importance_table, single_leaf_reason
 from baytree.tree.inspection.node_records import nodes
 from baytree.tree.learner import TEXT_REMEDY, TreeLearner
@@ -29,9 +35,11 @@ from baytree.tree.model.summary import class_names
 from baytree.tree.model.traversal import depths, importances
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassWeighting, equal_costs
-from baytree.tree.policy.policy import Branching, Policy
+from baytree.tree.policy.policy import Branching, CrossValidated, Policy, ReferenceProgram
 from baytree.tree.pruning import cost_complexity as pruning
 from baytree.tree.pruning.bayesian_averaging import most_probable
+from baytree.tree.pruning.by_error import error_based, reduced_error
+from baytree.tree.pruning.pessimistic_error import pessimism
 
 
 class TreeAttributes(TreeDisplayMixin):
@@ -104,13 +112,30 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
         classes = class_names(self._tree, self.schema_)
         return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
 
-    def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.PruningPath:
-        """Nested trees of cost-complexity pruning, not cross-validated; with rows, of a tree grown from them."""
-        if X is None:
-            return pruning.path(self._tree)
-        from sklearn.base import clone
+    def cost_complexity_path(
+        self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None
+    ) -> pruning.PruningPath:
+        """Nested trees of cost-complexity pruning; with rows, of a tree grown from them, with cross-validated errors.
 
-        return clone(self).fit(X, y).cost_complexity_path()
+        The errors come from 10 folds, or from the folds of the parameter `cv`. Streaming and optimal trees are grown from
+        the rows, too, but not cross-validated.
+        """
+        if X is None:
+            return self._path()
+        prepared = self._prepare_rows(X, y, sample_weight)
+        learner = self._learner(prepared.rows.schema, **self._row_dependent_settings(prepared))
+        if not isinstance(learner, TreeLearner):
+            from sklearn.base import clone
+
+            return clone(self).fit(X, y, sample_weight)._path()
+        return learner.validated_path(prepared.rows, self._path_validation(prepared))
+
+    def _path(self) -> pruning.PruningPath:
+        return pruning.path(pruning.penalized(self._tree))
+
+    def _path_validation(self, entered: PreparedRows) -> CrossValidated:
+        """Folds of the cross-validated errors of a path."""
+        return CrossValidated(rule="min")
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -158,24 +183,90 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """Return a new estimator with a pruned tree; its `undo()` returns this one.
 
+        Penalties are on one scale: `alpha` is the error per row (numbers: the squared error per row) that each further leaf
+        must save, and ``cp = alpha / error per row of the root`` the same relative to the root.
+
         Parameters
         ----------
-        how : {'cost_complexity', 'bayes', ...}, default='cost_complexity'
-            Pruning method: a name in `baytree.tree.pruning.cost_complexity.PRUNERS`, or ``'bayes'`` for the pruning with the
-            largest posterior probability, with the prior of ``averaging='prunings'``.
-        args : arguments
-            Arguments of that method, such as the complexity.
-        options : keyword arguments
-            Keyword arguments of that method.
-        """
-        if how == "bayes":
-            return self._most_probable(*args, **options)
-        if how not in pruning.PRUNERS:
-            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, ['bayes', *pruning.PRUNERS]))}")
-        smaller = pruning.PRUNERS[how](self._tree, *args, **options)
-        return self._with_tree(smaller, written_call("prune", how, *args, **options))
+        how : str, default='cost_complexity'
+            Pruning method:
 
-    def _most_probable(self) -> Self:
+            - ``'cost_complexity'``: splits that save more than a penalty per leaf remain. Give `cp` or `alpha`; with
+              ``by='impurity'`` the criterion takes the place of the error, and `alpha` is scikit-learn's `ccp_alpha`.
+            - ``'1se'``, ``'min'``: the same, with the penalty chosen by cross-validation on the rows `X`, `y`, as by the
+              parameter `pruning` of `CARTClassifier`.
+            - ``'error_based'``: by a pessimistic estimate of the errors at `confidence` (0.25), as in C4.5; rows are only
+              of use for C4.5, which may then raise subtrees. Classification only.
+            - ``'reduced_error'``: by the errors on the held-out rows `X`, `y`. Classification only.
+            - ``'bayes'``: the pruning of largest posterior probability, with the prior of ``averaging='prunings'``.
+            - ``'collapse'``: splits below which all leaves predict the same are removed.
+            - ``'max_leaves'``: the splits of largest gain remain, up to that number of leaves.
+            - ``'snip'``: the node of that number becomes a leaf.
+        args : arguments
+            Arguments of the method, in the order above.
+        options : keyword arguments
+            The same by name.
+
+        Examples
+        --------
+        >>> import baytree as bt
+        >>> tree = bt.DecisionTreeClassifier().fit(bt.datasets.load("iris"), "Species")
+        >>> tree.n_leaves_, tree.prune(cp=0.02).n_leaves_, tree.prune(alpha=0.02 * 2 / 3).n_leaves_
+        (9, 3, 3)
+        """
+        methods = {
+            **{name: partial(pruner, self._tree) for name, pruner in pruning.PRUNERS.items()},
+            **{rule: partial(self._at_validated_penalty, rule) for rule in ("1se", "min")},
+            "error_based": self._by_estimate,
+            "reduced_error": self._on_held_out,
+            "bayes": self._most_probable,
+        }
+        if how not in methods:
+            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, methods))}")
+        values = [value for value in args if isinstance(value, int | float | str)]  # the history does not hold rows
+        named = {name: value for name, value in options.items() if isinstance(value, int | float | str)}
+        return self._with_tree(methods[how](*args, **options), written_call("prune", how, *values, **named))
+
+    def _at_validated_penalty(
+        self, rule: str, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None
+    ) -> Tree:
+        if X is None:
+            raise ValueError(f"prune({rule!r}) cross-validates the penalty: give the training rows X and y")
+        steps = self.cost_complexity_path(X, y, sample_weight)
+        if not len(steps.error):
+            raise ValueError(f"prune({rule!r}): {self._no_errors(steps)}")
+        return pruning.cost_complexity(self._tree, float(steps.cp[best_step(steps, rule)]))
+
+    def _no_errors(self, steps: pruning.PruningPath) -> str:
+        if len(steps.splits) == 1:
+            return "the rows grow a single leaf, so there is no penalty to choose"
+        return f"{type(self).__name__} is not cross-validated; give prune('cost_complexity', cp=...)"
+
+    def _by_estimate(self, X: FrameLike = None, y: TargetLike = None, *, confidence: float = 0.25) -> Tree:
+        self._refuse_numbers("error_based")
+        return error_based(self._tree, pessimism(ReferenceProgram.C45, given.number("confidence", confidence, 1e-6, 1)))
+
+    def _on_held_out(self, X: FrameLike = None, y: TargetLike = None) -> Tree:
+        self._refuse_numbers("reduced_error")
+        if X is None:
+            raise ValueError("prune('reduced_error') needs held-out rows: give X and y")
+        return reduced_error(self._tree, self._labelled(X, y))
+
+    def _refuse_numbers(self, how: str) -> None:
+        if not self._tree.n_classes:
+            raise ValueError(
+                f"prune({how!r}) is for classification trees; for numbers use 'cost_complexity', '1se' or 'min'"
+            )
+
+    def _labelled(self, X: FrameLike, y: TargetLike) -> Table:
+        """Rows with labels, encoded with the schema of the fit."""
+        table = self._encoded(X)
+        label = labelled(X, y, self._labels, type(self).__name__)[1]
+        codes = labels.recode(label, self.schema_.target)
+        table = msgspec.structs.replace(table, label=codes)
+        return table if (codes >= 0).all() else table.take(codes >= 0)
+
+    def _most_probable(self) -> Tree:
         tree = self._tree
         if tree.averaging and not tree.n_classes:
             raise ValueError("prune('bayes') needs the node means before averaging; fit with averaging=None first")
@@ -184,7 +275,7 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
         has_weighting = isinstance(learner, TreeLearner)
         costs = learner.costs(tree, self.schema_) if has_weighting else equal_costs(tree.n_classes)
         n_columns = len(self.schema_) if self.profile_ is None else self.profile_.n_varying()
-        return self._with_tree(most_probable(tree, n_columns, costs), written_call("prune", "bayes"))
+        return most_probable(tree, n_columns, costs)
 
     def _averages(self) -> bool:
         return given.one_of("averaging", self.averaging, (None, "prunings")) is not None
@@ -233,13 +324,13 @@ def written_call(name: str, *args: object, **options: object) -> str:
 
 def constrained(policy: Policy, monotone: object, first_split: object, schema: Schema) -> Policy:
     """Policy with monotonic constraints and the given first split."""
-    if monotone is None and first_split is None:
-        return policy
-    if policy.branching is not Branching.BINARY:
+    if monotone is not None and policy.branching is not Branching.BINARY:
         raise ValueError(
-            "monotone and first_split need binary splits: give branching='binary', and missing='learned', "
+            "monotone needs binary splits: give branching='binary', and missing='learned', "
             "'surrogate', 'category' or 'largest'"
         )
+    if first_split is not None and policy.branching is Branching.MERGE:
+        raise ValueError("first_split is not available with branching='merge'; give branching='binary' or 'multiway'")
     first, constraints = given.column_or_none("first_split", first_split, schema), given.monotone(monotone, schema)
     return msgspec.structs.replace(policy, monotone=constraints, first_split=first)
 

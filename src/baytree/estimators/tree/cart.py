@@ -7,29 +7,26 @@ into a `Policy`; growing and cross-validated pruning are in `tree.growing.cart`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from baytree import param_validation as given
-from baytree._typing import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, PriorsLike
 from baytree.data.schema.schema import Schema
-from baytree.engine.partitions import LocalPartitions, rescale_weights
-from baytree.estimators.base import PreparedRows
 from baytree.estimators.prediction import Classifier, Regressor
-from baytree.estimators.tree.base import TreeEstimator, constrained, weighing_of
-from baytree.folds.splitters import Splitter, names_rows, read_cv
-from baytree.tree.growing.cart import OTHER_ROWS, validated_path
+from baytree.estimators.tree.base import constrained, weighing_of
+from baytree.estimators.tree.validated_pruning import ValidatedPruningMixin
+from baytree.folds.splitters import Splitter
 from baytree.tree.learner import TreeLearner
 from baytree.tree.policy.algorithms import CART
 from baytree.tree.policy.class_costs import ClassWeighting
-from baytree.tree.policy.policy import Criterion, CrossValidated, Policy, Stopping, SurrogateRules
+from baytree.tree.policy.policy import Criterion, Stopping, SurrogateRules
 from baytree.tree.pruning.cost_complexity import PruningPath, path
 
 
-class _Cart(TreeEstimator):
-    """Base of the two CART estimators: rpart's controls, and the choice of the penalty by cross-validation."""
+class _Cart(ValidatedPruningMixin):
+    """Base of the two CART estimators: rpart's controls."""
 
     cp: float
     min_split: float
@@ -38,15 +35,8 @@ class _Cart(TreeEstimator):
     max_surrogates: int
     use_surrogate: int
     surrogate_style: int
-    pruning: str | None
-    prune_by = "risk"
-    cv: int | Splitter | Sequence | np.ndarray
-    random_state: int | None
     monotone: Mapping[str, str] | None
     first_split: str | None
-
-    def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
-        raise NotImplementedError(f"{type(self).__name__} must implement _tree_learner")
 
     def _learner_of(
         self, schema: Schema, criterion: Criterion, weighing: ClassWeighting, folds: np.ndarray | None
@@ -61,23 +51,8 @@ class _Cart(TreeEstimator):
         policy = constrained(policy, self.monotone, self.first_split, schema)
         return TreeLearner(policy, weighing, given.flag("trace", self.trace), self._averages())
 
-    def cost_complexity_path(
-        self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None
-    ) -> PruningPath:
-        """Nested trees of cost-complexity pruning; with rows, of a tree grown from them, cross-validated with `cv`."""
-        if X is None:
-            return path(self.tree_, given.number("cp", self.cp, 0))
-        prepared = self._prepare_rows(X, y, sample_weight)
-        folds = self._named_folds(prepared) if names_rows(self.cv) else None
-        learner = self._tree_learner(prepared.table.schema, folds=folds)
-        by_impurity = self.prune_by == "impurity"
-        step = CrossValidated(rule="min", cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
-        return validated_path(
-            rescale_weights(LocalPartitions(prepared.table)).gather(), learner.policy, learner.weighing, step, self.n_jobs
-        )
-
-    def _checked_policy(self, schema: Schema) -> Policy:
-        return self._tree_learner(schema, folds=np.zeros(0, np.int64)).policy
+    def _path(self) -> PruningPath:
+        return path(self.tree_, given.number("cp", self.cp, 0))
 
     def _stopping(self) -> Stopping:
         min_split = given.number("min_split", self.min_split, 1)
@@ -97,40 +72,13 @@ class _Cart(TreeEstimator):
             style=given.integer("surrogate_style", self.surrogate_style, 0, 1),
         )
 
-    def _pruning(self, folds: np.ndarray | None) -> tuple[CrossValidated, ...]:
-        rule = given.one_of("pruning", self.pruning, (None, "1se", "min"))
-        by = given.one_of("prune_by", self.prune_by, ("risk", "impurity"))
-        if rule is None:
-            return ()
-        seed = self.random_state or 0
-        return (CrossValidated(rule=rule, cv=self._cv(folds), seed=seed, by_impurity=by == "impurity"),)
-
-    def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
-        """Number of folds, splitter, or fold of each row; only `fit` can resolve folds by row, and passes `folds`."""
-        if hasattr(self.cv, "split"):
-            return cast("Splitter", self.cv)
-        if not names_rows(self.cv):
-            return given.integer("cv", self.cv, 2)
-        if folds is None:
-            raise ValueError(OTHER_ROWS)
-        return folds
-
-    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
-        has_row_folds = self.pruning is not None and names_rows(self.cv)
-        return {"folds": self._named_folds(entered)} if has_row_folds else {}
-
-    def _named_folds(self, entered: PreparedRows) -> np.ndarray:
-        """Fold of each training row."""
-        mask = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
-        given_folds = read_cv(self.cv, len(mask), np.zeros(len(mask), int), is_classification=False)
-        return given_folds.of_rows(len(mask))[mask]
-
 
 class CARTClassifier(_Cart, Classifier):
     """Classification tree by CART with rpart's parameters: surrogate splits, altered priors, cost-complexity pruning.
 
     Trees equal those of rpart node by node, up to ties (Breiman, Friedman, Olshen and Stone 1984). With three or more
     classes, all groupings of up to 25 levels are tried; more levels are split along their first principal component.
+    CART never splits without a gain, whatever `cp`: for exclusive-or see `split_without_gain` of `DecisionTreeClassifier`.
 
     Parameters
     ----------

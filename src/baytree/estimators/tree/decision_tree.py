@@ -7,17 +7,20 @@ policies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import msgspec
+import numpy as np
 
 from baytree import param_validation as given
 from baytree._typing import CostsLike, PriorsLike
 from baytree.base.learner import Learner
 from baytree.data.schema.schema import Schema
 from baytree.estimators.prediction import Classifier, Regressor
-from baytree.estimators.tree.base import TreeEstimator, constrained, weighing_of
+from baytree.estimators.tree.base import constrained, weighing_of
+from baytree.estimators.tree.validated_pruning import ValidatedPruningMixin
+from baytree.folds.splitters import Splitter
 from baytree.tree.learner import TreeLearner
 from baytree.tree.policy.policy import SUITS, Branching, Criterion, MergeSettings, Missing, Policy, Stopping
 
@@ -32,7 +35,7 @@ MISSING = ("learned", "surrogate", "category", "largest")
 CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
-class _DecisionTreeBase(TreeEstimator):
+class _DecisionTreeBase(ValidatedPruningMixin):
     """Base of the two general trees: turns parameters into a policy."""
 
     branching: str
@@ -43,8 +46,11 @@ class _DecisionTreeBase(TreeEstimator):
     min_leaf: float
     min_impurity: float
     min_gain: float
+    split_without_gain: bool
     monotone: Mapping[str, str] | None
     first_split: str | None
+
+    _own_names: ClassVar[dict[str, str]] = {"takes_no_gain": "split_without_gain"}
 
     def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
         has_no_tests = given.whole_or_none("max_depth", self.max_depth, 0) == 0
@@ -52,14 +58,33 @@ class _DecisionTreeBase(TreeEstimator):
             return self._tree_learner(schema, **for_rows)
         return super()._learner(schema, **for_rows)
 
-    def _policy(self, schema: Schema, criterion: Criterion, ways: tuple[str, ...], alpha: float | None = None) -> Policy:
+    def _policy(
+        self,
+        schema: Schema,
+        criterion: Criterion,
+        ways: tuple[str, ...],
+        folds: np.ndarray | None,
+        alpha: float | None = None,
+    ) -> Policy:
         missing = Missing(given.one_of("missing", self.missing, ways))
         branching = Branching(given.one_of("branching", self.branching, BRANCHINGS))
         if branching is Branching.BINARY and missing is Missing.FRACTIONAL:
             branching = Branching.ONE_LEVEL
         stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1), alpha)
+        if stopping.takes_no_gain and branching is Branching.MERGE:
+            raise ValueError(
+                "split_without_gain=True: branching='merge' splits only where classes or means differ significantly; "
+                "give branching='binary' or 'multiway'"
+            )
         merging = MergeSettings() if stopping.alpha is None else MergeSettings(alpha=stopping.alpha)
-        policy = Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
+        policy = Policy(
+            criterion=criterion,
+            branching=branching,
+            missing=missing,
+            stopping=stopping,
+            merging=merging,
+            pruning=self._pruning(folds),
+        )
         return constrained(policy, self.monotone, self.first_split, schema)
 
     def _stopping(self, max_leaves: int | None, alpha: float | None) -> Stopping:
@@ -74,6 +99,7 @@ class _DecisionTreeBase(TreeEstimator):
             min_impurity=given.number("min_impurity", self.min_impurity, 0),
             min_gain=given.number("min_gain", self.min_gain, 0),
             alpha=None if alpha is None else given.number("alpha", alpha, 0, 1),
+            takes_no_gain=given.flag("split_without_gain", self.split_without_gain),
         )
 
 
@@ -111,12 +137,23 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         A node is split only if its impurity per unit of weight is larger than this.
     min_gain : float, default=0.0
         Minimum gain of a split (decrease of the criterion), per unit of the total weight.
+    split_without_gain : bool, default=False
+        Whether to split an impure node even if no split has a gain, as exclusive-or needs. The first column that separates
+        rows is then tested: a numeric one at its lowest threshold, a nominal one by its first level (by all levels with
+        ``branching='multiway'``), as far as `min_leaf` allows. Other stopping rules hold: with a positive `min_gain`
+        or with `alpha` there are no such splits. A column of `monotone` is tested only for a gain.
     alpha : float, optional
         Significance level that a split must reach in a chi-squared test.
     priors : array or dict by class, optional
         Prior probability of each class, summing to 1; by default its proportion of the weight.
     costs : matrix or dict of dicts, optional
         ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1.
+    pruning : {None, '1se', 'min'}, default=None
+        None keeps the whole tree. Otherwise the penalty per leaf is chosen by cross-validation, with one tree per fold:
+        ``'min'`` takes the penalty with the smallest error, ``'1se'`` the largest penalty within one standard error of it.
+    cv : int, splitter, array of folds or pairs of rows, default=10
+        Cross-validation folds of `pruning` and of `cost_complexity_path`: a number of folds, assigned by the contents of the
+        rows; a scikit-learn splitter; the fold of each row; or pairs of row indices (train, test).
     max_split_columns : {1, 2, 3}, default=1
         Maximum number of numeric columns in a test, an oblique split with short weights: ``width + 1.5 × length ≤ 8``.
         Directions come from the scatter matrices of the node (Loh and Shih 1997; Kim and Loh 2001) and their weights are
@@ -144,11 +181,14 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         min_leaf: float = 1,
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
+        split_without_gain: bool = False,
         alpha: float | None = None,
         priors: PriorsLike = None,
         costs: CostsLike = None,
         monotone: Mapping[str, str] | None = None,
         first_split: str | None = None,
+        pruning: str | None = None,
+        cv: int | Splitter | Sequence | np.ndarray = 10,
         max_split_columns: int = 1,
         averaging: str | None = None,
         trace: bool = False,
@@ -158,6 +198,8 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         profile: bool = True,
     ) -> None:
         self.max_split_columns = max_split_columns
+        self.pruning = pruning
+        self.cv = cv
         self.averaging = averaging
         self.trace = trace
         self.criterion = criterion
@@ -169,6 +211,7 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         self.min_leaf = min_leaf
         self.min_impurity = min_impurity
         self.min_gain = min_gain
+        self.split_without_gain = split_without_gain
         self.alpha = alpha
         self.priors = priors
         self.costs = costs
@@ -179,9 +222,9 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _tree_learner(self, schema: Schema) -> TreeLearner:
+    def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(schema, criterion, CLASS_MISSING, self.alpha)
+        policy = self._policy(schema, criterion, CLASS_MISSING, folds, self.alpha)
         weighing = weighing_of(self.priors, self.costs, schema.classes)
         if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
@@ -234,6 +277,17 @@ class DecisionTreeRegressor(_DecisionTreeBase, Regressor):
         A node is split only if its impurity per unit of weight is larger than this.
     min_gain : float, default=0.0
         Minimum gain of a split (decrease of the criterion), per unit of the total weight.
+    split_without_gain : bool, default=False
+        Whether to split an impure node even if no split has a gain, as exclusive-or needs. The first column that separates
+        rows is then tested: a numeric one at its lowest threshold, a nominal one by its first level (by all levels with
+        ``branching='multiway'``), as far as `min_leaf` allows. Other stopping rules hold: with a positive `min_gain`
+        there are no such splits. A column of `monotone` is tested only for a gain.
+    pruning : {None, '1se', 'min'}, default=None
+        None keeps the whole tree. Otherwise the penalty per leaf is chosen by cross-validation, with one tree per fold:
+        ``'min'`` takes the penalty with the smallest error, ``'1se'`` the largest penalty within one standard error of it.
+    cv : int, splitter, array of folds or pairs of rows, default=10
+        Cross-validation folds of `pruning` and of `cost_complexity_path`: a number of folds, assigned by the contents of the
+        rows; a scikit-learn splitter; the fold of each row; or pairs of row indices (train, test).
 
     Examples
     --------
@@ -255,8 +309,11 @@ class DecisionTreeRegressor(_DecisionTreeBase, Regressor):
         min_leaf: float = 1,
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
+        split_without_gain: bool = False,
         monotone: Mapping[str, str] | None = None,
         first_split: str | None = None,
+        pruning: str | None = None,
+        cv: int | Splitter | Sequence | np.ndarray = 10,
         averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
@@ -264,6 +321,8 @@ class DecisionTreeRegressor(_DecisionTreeBase, Regressor):
         n_jobs: int | None = None,
         profile: bool = True,
     ) -> None:
+        self.pruning = pruning
+        self.cv = cv
         self.averaging = averaging
         self.trace = trace
         self.criterion = criterion
@@ -275,6 +334,7 @@ class DecisionTreeRegressor(_DecisionTreeBase, Regressor):
         self.min_leaf = min_leaf
         self.min_impurity = min_impurity
         self.min_gain = min_gain
+        self.split_without_gain = split_without_gain
         self.monotone = monotone
         self.first_split = first_split
         self.schema = schema
@@ -282,6 +342,6 @@ class DecisionTreeRegressor(_DecisionTreeBase, Regressor):
         self.n_jobs = n_jobs
         self.profile = profile
 
-    def _tree_learner(self, schema: Schema) -> TreeLearner:
-        policy = self._policy(schema, Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
+    def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+        policy = self._policy(schema, Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING, folds)
         return TreeLearner(policy, traces=given.flag("trace", self.trace), averages=self._averages())

@@ -13,12 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baytree import param_validation
 from baytree import param_validation as given
 from baytree._typing import FrameLike, TargetLike, WeightsLike
-from baytree.data.encoding import labels
-from baytree.data.encoding.sample import labelled
-from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
 from baytree.estimators.prediction import Classifier
@@ -43,12 +39,6 @@ from baytree.tree.search.fractional_tree import tree_of
 class QuinlanClassifier(TreeEstimator, Classifier):
     """Base of ID3 and C4.5: a multiway tree with fractional rows."""
 
-    def _labelled(self, X: FrameLike, y: TargetLike) -> Table:
-        """Rows with labels, encoded with the schema of the fit."""
-        table = self._encoded(X)
-        label = labelled(X, y, self._labels, type(self).__name__)[1]
-        return msgspec.structs.replace(table, label=labels.recode(label, self.schema_.target))
-
 
 class ID3Classifier(QuinlanClassifier):
     """Decision tree by ID3: information gain, a branch for each level, grown until no test gains information.
@@ -64,6 +54,15 @@ class ID3Classifier(QuinlanClassifier):
 
     Parameters
     ----------
+    split_without_gain : bool, default=False
+        Whether to split a node of several classes even if no test has a gain, by the first column that separates its rows.
+        The published algorithm [1]_ [2]_ splits as long as classes are mixed and attributes remain; Weka's Id3 stops
+        without a gain.
+
+    References
+    ----------
+    .. [1] Quinlan, J. R. (1986). Induction of decision trees. Machine Learning 1.
+    .. [2] Mitchell, T. M. (1997). Machine Learning, table 3.1.
 
     Examples
     --------
@@ -78,6 +77,7 @@ class ID3Classifier(QuinlanClassifier):
     def __init__(
         self,
         *,
+        split_without_gain: bool = False,
         averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
@@ -85,6 +85,7 @@ class ID3Classifier(QuinlanClassifier):
         n_jobs: int | None = None,
         profile: bool = True,
     ) -> None:
+        self.split_without_gain = split_without_gain
         self.averaging = averaging
         self.trace = trace
         self.schema = schema
@@ -92,8 +93,13 @@ class ID3Classifier(QuinlanClassifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
+    _own_names: ClassVar[dict[str, str]] = {"takes_no_gain": "split_without_gain"}
+
     def _tree_learner(self, schema: Schema) -> TreeLearner:
-        return TreeLearner(ID3, traces=param_validation.flag("trace", self.trace), averages=self._averages())
+        takes_no_gain = given.flag("split_without_gain", self.split_without_gain)
+        stopping = msgspec.structs.replace(ID3.stopping, takes_no_gain=takes_no_gain)
+        policy = msgspec.structs.replace(ID3, stopping=stopping)
+        return TreeLearner(policy, traces=given.flag("trace", self.trace), averages=self._averages())
 
 
 CONVENTIONS = {"c4.5": C45, "j48": J48}
@@ -210,14 +216,17 @@ class C45Classifier(QuinlanClassifier):
         Parameters
         ----------
         how : {'error_based', 'reduced_error', 'cost_complexity', ...}, default='error_based'
-            Pruning method: error-based, reduced-error, or a method of all trees.
+            Pruning method: error-based, reduced-error, or one of all trees: ``'cost_complexity'`` (with `cp` or `alpha`),
+            ``'1se'`` and ``'min'`` (the penalty by cross-validation on `X` and `y`), ``'bayes'``, ``'collapse'``,
+            ``'max_leaves'`` and ``'snip'``; see `DecisionTreeClassifier.prune`.
         X : data frame, optional
             For "error_based", the training rows, which allow subtree raising; for "reduced_error", the held-out rows.
         options : keyword arguments
             Parameters of the new estimator, such as ``confidence=0.1``; for other methods, their arguments.
         """
         if how not in ("error_based", "reduced_error"):
-            return super().prune(how, *(() if X is None else (X,)), **options)
+            rows = () if X is None else (X,) if y is None else (X, y)
+            return super().prune(how, *rows, **options)
         pruned = self._with_tree(self.tree_, written_call("prune", how, **options), **options)
         policy = pruned._policy(None)
         rows = None if X is None else rows_of(self._labelled(X, y), policy.arithmetic)

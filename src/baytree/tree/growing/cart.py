@@ -18,7 +18,7 @@ from baytree.data.encoding.table import Table, is_missing
 from baytree.folds.content_folds import as_single_rows, assign_folds, row_keys
 from baytree.folds.splitters import read_cv
 from baytree.parallel import threads
-from baytree.tree.model.routing import columns, level_counts
+from baytree.tree.model.routing import tested_values
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import ClassCosts, ClassWeighting
 from baytree.tree.policy.policy import CrossValidated, Policy
@@ -169,13 +169,20 @@ def has_value(table: Table, policy: Policy) -> np.ndarray:
 def _cv_rows_and_folds(table: Table, fitted: Table, policy: Policy, step: CrossValidated) -> tuple[Table, np.ndarray]:
     """Rows that are assigned to folds, and the fold of each."""
     if not isinstance(step.cv, int):
-        return fitted, _given_folds(table, step)[has_value(table, policy)]
+        return fitted, given_folds(table, step)[has_value(table, policy)]
     cv_rows = fitted if policy.stopping.counts_rows else as_single_rows(fitted)
-    label = cv_rows.label if cv_rows.n_classes else None
-    return cv_rows, assign_folds(row_keys(cv_rows, step.seed), label, min(step.cv, len(cv_rows)))
+    return cv_rows, content_folds(cv_rows, step)
 
 
-def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
+def content_folds(rows: Table, step: CrossValidated) -> np.ndarray:
+    """Fold of each row by its contents, if a number of folds was given, int64 [n_rows]."""
+    assert isinstance(step.cv, int)
+    label = rows.label if rows.n_classes else None
+    return assign_folds(row_keys(rows, step.seed), label, min(step.cv, len(rows)))
+
+
+def given_folds(table: Table, step: CrossValidated) -> np.ndarray:
+    """Fold of each row by a splitter, or as given, int64 [n_rows]."""
     if not isinstance(step.cv, np.ndarray):
         return read_cv(step.cv, len(table), table.label, table.n_classes > 0).of_rows(len(table))
     if len(step.cv) != len(table):
@@ -194,7 +201,7 @@ def _root_risk(table: Table, costs: ClassCosts) -> float:
 def losses(tree: Tree, rows: Table, costs: ClassCosts, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums of weight × loss and weight × loss² over rows at each penalty, two arrays [n_penalties]."""
     penalty_of_split = tree.complexity * tree.risk[0]
-    common = (columns(rows), level_counts(rows.schema), penalty_of_split, penalty, np.ascontiguousarray(rows.weight))
+    common = (*tested_values(tree, rows), penalty_of_split, penalty, np.ascontiguousarray(rows.weight))
     if not rows.n_classes:
         return tree.router.number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
     loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.losses())[:, tree.prediction].T)

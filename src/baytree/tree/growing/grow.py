@@ -15,16 +15,26 @@ import numpy as np
 
 from baytree import _core
 from baytree.data.encoding.table import Table
-from baytree.engine.partitions import Partitions
+from baytree.engine.partitions import LocalPartitions, Partitions
 from baytree.folds.content_folds import RepeatedRows, held_out_proportion, row_keys
 from baytree.parallel import threads
-from baytree.tree.growing.cart import drop_empty_rows, grow_cart
-from baytree.tree.growing.trace import candidates, describe_candidates, trace_of
+from baytree.tree.growing.cart import best_step, drop_empty_rows, grow_cart
+from baytree.tree.growing.cross_validation import cross_validated_path
+from baytree.tree.growing.trace import candidates, describe_candidates, trace_of, trace_of_splits
 from baytree.tree.inspection.node_records import splits
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import EQUAL, ClassCosts, ClassWeighting, equal_costs
-from baytree.tree.policy.policy import SUITS, Branching, Criterion, Missing, Policy, ReducedError, ReferenceProgram
-from baytree.tree.pruning.cost_complexity import prune_to_n_leaves, with_complexity
+from baytree.tree.policy.policy import (
+    SUITS,
+    Branching,
+    Criterion,
+    CrossValidated,
+    Missing,
+    Policy,
+    ReducedError,
+    ReferenceProgram,
+)
+from baytree.tree.pruning.cost_complexity import PruningPath, prune_to, prune_to_n_leaves, with_complexity
 from baytree.tree.search import fractional
 from baytree.tree.search.c50 import grow_c50
 from baytree.tree.search.counted.chaid import grow_merged
@@ -78,6 +88,8 @@ def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, tra
     The counted search needs only counts, one map-reduce pass per level of the tree. Exact thresholds and fractional
     rows need the rows themselves: they are gathered here and nowhere else.
     """
+    if policy.cross_validated is not None and policy.arithmetic is not ReferenceProgram.RPART:
+        return _grow_and_prune(rows.gather(), policy, weighing, rows.n_jobs, traces)
     search = search_of(policy)
     if _is_counted_multiway(policy) and not _counts_rows(rows):
         search = SearchKind.FRACTIONAL
@@ -90,6 +102,36 @@ def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, tra
     else:
         model, trace = _counted(rows, policy, traces)
     return Grown(model, search, trace)
+
+
+def _grow_and_prune(table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int | None, traces: bool) -> Grown:
+    """Tree at the penalty that cross-validation chooses, with the trace of its nodes."""
+    step = policy.cross_validated
+    assert step is not None
+    grown = grow(LocalPartitions(table, n_jobs), unpruned(policy), weighing, traces)
+    steps = validated_path(table, grown.model, policy, weighing, step, n_jobs)
+    chosen = float(steps.cp[best_step(steps, step.rule)]) if len(steps.error) else -np.inf
+    tree = grown.model
+    is_split = (tree.column >= 0) & (tree.complexity > chosen)
+    return Grown(prune_to(tree, is_split), grown.search, trace_of_splits(grown.trace, tree, is_split))
+
+
+def unpruned(policy: Policy) -> Policy:
+    """Policy without a penalty chosen by cross-validation."""
+    return msgspec.structs.replace(policy, pruning=tuple(p for p in policy.pruning if not isinstance(p, CrossValidated)))
+
+
+def validated_path(
+    table: Table, tree: Tree, policy: Policy, weighing: ClassWeighting, step: CrossValidated, n_jobs: int | None
+) -> PruningPath:
+    """Pruning path of the tree that a policy grows from a table, with cross-validated errors."""
+    costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
+    before = unpruned(policy)
+
+    def grow_fold(train: Table) -> Tree:
+        return grow(LocalPartitions(train, 1), before, weighing).model
+
+    return cross_validated_path(table, tree, grow_fold, costs, step, n_jobs)
 
 
 def _counts_rows(rows: Partitions) -> bool:

@@ -21,6 +21,7 @@ from baytree.tree.model.routing import leaves
 from baytree.tree.model.traversal import parents
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.policy import Policy
+from baytree.tree.pruning.cost_complexity import places_kept
 from baytree.tree.search.fractional import FractionalNodes, Tried
 
 
@@ -72,6 +73,17 @@ def trace_of(growth: FractionalNodes, schema: Schema) -> list[dict[str, Any]]:
     origin = growth.nodes.compact().arrays()["origin"]
     final = {int(grown): place for place, grown in enumerate(origin)}
     return describe_candidates([(final.get(test[0], -1), *test[1:]) for test in growth.tried], schema)
+
+
+def trace_of_splits(trace: list[dict[str, Any]], tree: Tree, is_split: np.ndarray) -> list[dict[str, Any]]:
+    """Trace of the nodes that remain if only these splits do, with their new ids; no test of a new leaf is taken."""
+    new_id, traces = places_kept(tree, is_split), []
+    for test in trace:
+        node = test["node"]
+        if node is None or new_id[node] >= 0:
+            taken = {"is_taken": test["is_taken"] and bool(is_split[node])} if "is_taken" in test else {}
+            traces.append({**test, "node": None if node is None else int(new_id[node]), **taken})
+    return traces
 
 
 def describe_candidates(tried: Tried, schema: Schema) -> list[dict[str, Any]]:

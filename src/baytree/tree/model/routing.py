@@ -33,7 +33,7 @@ _MIN_PARALLEL_ROWS = 20_000  # rows; below this a second thread costs more than 
 
 def leaves(tree: Tree, table: Table) -> np.ndarray:
     """Leaf of each row, int32 [n_rows]; a fractional row follows the branch of largest proportion."""
-    return tree.router.leaves(*_read(tree, table), len(table), _threads(table))
+    return tree.router.leaves(*tested_values(tree, table), len(table), _threads(table))
 
 
 def values(tree: Tree, table: Table) -> np.ndarray:
@@ -47,7 +47,7 @@ def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | Non
     `soft` [n_nodes, 4] holds the lower bound, middle and upper bound between which a row follows both branches of a
     threshold, and the grid to which numbers are rounded.
     """
-    route, inputs = tree.router, (*_read(tree, table), len(table))
+    route, inputs = tree.router, (*tested_values(tree, table), len(table))
     if not route.may_spread and soft is None:
         return value[route.leaves(*inputs, _threads(table))]
     bounds = None if soft is None else np.ascontiguousarray(soft).ravel()
@@ -65,7 +65,7 @@ def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]
 
     leaf, above = leaves(_without_spreading(tree), table), parents(tree)
     branches = Branches(tree, table.schema)
-    source = ExplanationSource(branches, tested_columns(tree, table.schema), _read(tree, table)[0], table.schema)
+    source = ExplanationSource(branches, tested_columns(tree, table.schema), tested_values(tree, table)[0], table.schema)
     return [_explain_row(source, row, _path(above, int(leaf[row])), answer[row]) for row in range(len(table))]
 
 
@@ -76,7 +76,7 @@ def router(tree: Tree) -> _core.Router:
     return _core.Router(_arrays(tree), _arrays(tree.surrogates), used, more_cuts, bounds(tree, tree.more_cuts))
 
 
-def _read(tree: Tree, table: Table) -> tuple[list[np.ndarray], np.ndarray]:
+def tested_values(tree: Tree, table: Table) -> tuple[list[np.ndarray], np.ndarray]:
     """Values that the tests read (columns and linear combinations), and the number of levels of each."""
     values, n_levels = columns(table), level_counts(table.schema)
     return (values, n_levels) if not tree.sums else (with_sums(tree, values), np.pad(n_levels, (0, len(tree.sums))))

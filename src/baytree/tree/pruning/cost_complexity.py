@@ -14,6 +14,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.display.results import TextResult, frame_of
+from baytree.param_validation import number, one_of
 from baytree.rendering.complexity_table import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
 from baytree.tree.model.arrays import LEAF
 from baytree.tree.model.linear_combinations import only_used
@@ -40,6 +41,11 @@ class PruningPath(TextResult, msgspec.Struct, frozen=True, forbid_unknown_fields
     deviation: np.ndarray  # float64 [n_trees] or [0], its standard error
     root: float = 0.0  # risk of a tree without a split
     weight: float = 0.0  # of all rows
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """The penalties `cp` in units of risk per row: errors, or squared errors. float64 [n_trees]"""
+        return self.cp * (self.root / self.weight if self.weight else 0.0)
 
     def __str__(self) -> str:
         return "\n".join(complexity_lines(self.table()))
@@ -107,9 +113,22 @@ def _is_retained(tree: Tree, is_split: np.ndarray) -> np.ndarray:
     return _core.kept_nodes(tree.first, tree.branches, tree.mirrored, tree.risk, is_split.view(np.uint8)).view(np.bool_)
 
 
-def cost_complexity(tree: Tree, cp: float) -> Tree:
-    """Tree of the splits that are worth more than `cp`, a penalty per split in units of the root's risk."""
-    return prune_to(tree, tree.complexity > cp)
+def cost_complexity(tree: Tree, cp: float | None = None, *, alpha: float | None = None, by: str = "risk") -> Tree:
+    """Tree of the splits that are worth more than a penalty per leaf.
+
+    `cp` is the penalty relative to the root's risk, `alpha` the same in units of risk per row. With ``by="impurity"`` the
+    criterion takes the place of the risk.
+    """
+    if (cp is None) == (alpha is None):
+        raise ValueError("prune('cost_complexity') needs a penalty per leaf: cp (relative to the root) or alpha (per row)")
+    if one_of("by", by, ("risk", "impurity")) == "impurity":
+        impure = msgspec.structs.replace(tree, risk=tree.impurity * tree.weight)
+        worth, root = complexities(impure), float(impure.risk[0])
+    else:
+        worth, root = penalized(tree).complexity, float(tree.risk[0])
+    if alpha is None:
+        return prune_to(tree, worth > number("cp", cp))
+    return prune_to(tree, worth * root > number("alpha", alpha) * float(tree.weight[0]))
 
 
 def collapse(tree: Tree) -> Tree:
@@ -167,6 +186,11 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
     scaled, is_split = _complexities(tree, cp * float(tree.risk[0]) if alpha is None else alpha, is_bounded)
     valued = msgspec.structs.replace(tree, complexity=scaled)
     return prune_to(valued, is_split) if is_bounded else valued
+
+
+def penalized(tree: Tree) -> Tree:
+    """Tree with the penalty at which each split is pruned, which CHAID's trees are grown without."""
+    return tree if tree.complexity.any() else with_complexity(tree)
 
 
 def complexities(tree: Tree) -> np.ndarray:

@@ -46,7 +46,7 @@ def can_grow_remotely(rows: Partitions, policy: Policy) -> bool:
 def _is_remote_binary(rows: RemotePartitions, policy: Policy) -> bool:
     if policy.branching is not Branching.BINARY:
         return False
-    if policy.stopping.takes_no_gain or policy.columns_per_node is not None or policy.is_constrained:
+    if policy.columns_per_node is not None or policy.is_constrained:
         return False
     if policy.arithmetic is ReferenceProgram.OWN:
         return policy.missing is not Missing.SURROGATE
@@ -67,6 +67,8 @@ def _is_remote_pruning(policy: Policy) -> bool:
     validation = policy.cross_validated
     if validation is None:
         return not policy.pruning
+    if policy.arithmetic is not ReferenceProgram.RPART:
+        return False
     return len(policy.pruning) == 1 and isinstance(validation.cv, int) and not validation.by_impurity
 
 
