@@ -40,7 +40,11 @@ PARAMETERS = {
         "str, optional",
         "Column that the root tests if it can be split by it; by default the best column.",
     ),
-    "trace": ("bool, default=False", "Whether to record every candidate split of every node in `trace_`."),
+    "trace": (
+        "bool, default=False",
+        "Whether to record every candidate split of every node in `trace_`. Gains are per row of the node, in the unit of\n"
+        "the criterion (bits for entropy).",
+    ),
     "n_jobs": ("int, optional", "Number of threads; all cores by default. The model does not depend on it."),
     "profile": (
         "bool, default=True",

@@ -20,7 +20,7 @@ from baytree.folds.content_folds import RepeatedRows, held_out_proportion, row_k
 from baytree.parallel import threads
 from baytree.tree.growing.cart import best_step, drop_empty_rows, grow_cart
 from baytree.tree.growing.cross_validation import cross_validated_path
-from baytree.tree.growing.trace import candidates, describe_candidates, trace_of, trace_of_splits
+from baytree.tree.growing.trace import candidates, describe_candidates, gains_of_groups, trace_of, trace_of_splits
 from baytree.tree.inspection.node_records import splits
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import EQUAL, ClassCosts, ClassWeighting, equal_costs
@@ -37,7 +37,7 @@ from baytree.tree.policy.policy import (
 from baytree.tree.pruning.cost_complexity import PruningPath, prune_to, prune_to_n_leaves, with_complexity
 from baytree.tree.search import fractional
 from baytree.tree.search.c50 import grow_c50
-from baytree.tree.search.counted.chaid import grow_merged
+from baytree.tree.search.counted.chaid import GAINS, grow_merged
 from baytree.tree.search.counted.column_tests import describe_column_test
 from baytree.tree.search.counted.multiway import grow_multiway_classes, grow_multiway_numbers
 from baytree.tree.search.fractional import prune_nodes
@@ -165,7 +165,7 @@ def _limit_leaves(tree: Tree, most: int | None) -> Tree:
 
 
 def _stumps(tree: Tree, table: Table, policy: Policy, costs: ClassCosts) -> list[dict[str, Any]]:
-    return candidates(tree, table, policy, lambda here, once: grow_sorted(here, once, costs, 1))
+    return candidates(tree, table, policy, costs, lambda here, once: grow_sorted(here, once, costs, 1))
 
 
 def _fractional(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
@@ -201,7 +201,7 @@ def _multiway_numbers(table: Table, policy: Policy, n_jobs: int | None, traces: 
     tree = grow_multiway_numbers(table, policy, threads.count(n_jobs))
     if not traces:
         return tree, []
-    return tree, candidates(tree, table, policy, lambda here, once: grow_multiway_numbers(here, once, 1))
+    return tree, candidates(tree, table, policy, equal_costs(0), lambda here, once: grow_multiway_numbers(here, once, 1))
 
 
 def _counted(rows: Partitions, policy: Policy, traces: bool) -> Found:
@@ -211,6 +211,9 @@ def _counted(rows: Partitions, policy: Policy, traces: bool) -> Found:
     merged = grow_merged(rows, policy)
     if not traces:
         return merged.tree, splits(merged.tree, rows.schema)
-    return merged.tree, [
-        describe_column_test(trial, merged.coding) for level in merged.column_tests for trial in level.trials()
-    ]
+    trials = [trial for level in merged.column_tests for trial in level.trials()]
+    described = [describe_column_test(trial, merged.coding) for trial in trials]
+    if policy.criterion not in GAINS:
+        return merged.tree, described
+    gains = [gains_of_groups(trial.sums, policy.criterion) for trial in trials]
+    return merged.tree, [test | gain for test, gain in zip(described, gains, strict=True)]

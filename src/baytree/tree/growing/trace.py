@@ -1,5 +1,7 @@
 """Traces: the candidate test of every column at every node of a tree.
 
+Gains are per row of the node and in the unit of the criterion: bits for entropy, squares of the target for regression; for a
+significance test they are its statistic or −ln p.
 For sorted searches, `candidates` grows a stump per column on the rows of each node. Fractional and counted searches
 record their candidates while growing; `trace_of` and `describe_candidates` format them.
 """
@@ -7,12 +9,13 @@ record their candidates while growing; `trace_of` and `describe_candidates` form
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from baytree.data.encoding.table import Table
+from baytree.data.encoding.table import Table, is_missing
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.tree.inspection.node_records import groups
@@ -20,12 +23,16 @@ from baytree.tree.model.linear_combinations import describe_combination, terms_o
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.traversal import parents
 from baytree.tree.model.tree import Tree
-from baytree.tree.policy.policy import Policy
+from baytree.tree.policy.class_costs import ClassCosts
+from baytree.tree.policy.impurity import gain_of, impurity_of
+from baytree.tree.policy.policy import SUITS, Criterion, Missing, Policy, ReferenceProgram
 from baytree.tree.pruning.cost_complexity import places_kept
 from baytree.tree.search.fractional import FractionalNodes, Tried
 
 
-def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, Policy], Tree]) -> list[dict[str, Any]]:
+def candidates(
+    tree: Tree, table: Table, policy: Policy, costs: ClassCosts, grow: Callable[[Table, Policy], Tree]
+) -> list[dict[str, Any]]:
     """One dict per node and column that can split it, and per linear combination that does: gain, threshold or groups.
 
     `is_taken` says whether the tree uses the column at the node.
@@ -39,19 +46,51 @@ def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, 
             stump = grow(node_rows.select([column]), stump_policy)
             if stump.column[0] >= 0:
                 is_taken = bool(tree.column[node] == column)
-                traces.append({"node": node, **_candidate(stump, node_rows, column), "is_taken": is_taken})
+                gain = _gain_per_row(stump, node_rows.select([column]), policy, costs)
+                test = _threshold_or_groups(stump, node_rows, column)
+                traces.append({"node": node, "column": table.schema.names[column], **gain, **test, "is_taken": is_taken})
         if terms := terms_of(tree, int(tree.column[node])):
-            test = {"column": describe_combination(terms, table.schema.names), "gain": float(tree.gain[node])}
+            gain = float(tree.gain[node]) / _weight(tree, node, policy, costs)
+            test = {"column": describe_combination(terms, table.schema.names), "gain": gain}
             traces.append({"node": node, **test, "threshold": float(tree.cut[node]), "is_taken": True})
     return traces
 
 
-def _candidate(stump: Tree, here: Table, column: int) -> dict[str, Any]:
-    described = here.schema.columns[column]
-    test: dict[str, Any] = {"column": described.name, "gain": float(stump.gain[0])}
-    if described.kind is Kind.NUMERIC:
-        return test | {"threshold": float(stump.cut[0])}
-    return test | {"groups": groups(stump, here.select([column]).schema, 0)}
+def _gain_per_row(stump: Tree, rows: Table, policy: Policy, costs: ClassCosts) -> dict[str, float]:
+    """Gain of a stump per row of its node; with gain ratio also the ratio."""
+    gain = float(stump.gain[0]) / _weight(stump, 0, policy, costs)
+    if policy.arithmetic is ReferenceProgram.RPART and policy.criterion is Criterion.ENTROPY:
+        return {"gain": gain / log(2)}  # rpart computes in nats
+    if policy.criterion is not Criterion.GAIN_RATIO:
+        return {"gain": gain}
+    branch = leaves(stump, rows)
+    if policy.missing in (Missing.LARGEST, Missing.SURROGATE):  # the column is scored on its known rows
+        branch = branch[~is_missing(rows.values[0])]
+        rows = rows.take(~is_missing(rows.values[0]))
+    scale = costs.scale[rows.label] if rows.n_classes else 1.0
+    info = float(impurity_of(np.bincount(branch, rows.weight * scale, len(stump))[None], Criterion.ENTROPY)[0])
+    return {"gain": gain * info, "ratio": gain}
+
+
+def _weight(tree: Tree, node: int, policy: Policy, costs: ClassCosts) -> float:
+    """Weight in which the gain of a node's test is measured; 1 for a significance test."""
+    if policy.criterion in (Criterion.CHI2, Criterion.LIKELIHOOD_RATIO):
+        return 1.0
+    return float(costs.scale @ tree.counts[node] if tree.n_classes else tree.weight[node])
+
+
+def _threshold_or_groups(stump: Tree, here: Table, column: int) -> dict[str, Any]:
+    if here.schema.columns[column].kind is Kind.NUMERIC:
+        return {"threshold": float(stump.cut[0])}
+    return {"groups": groups(stump, here.select([column]).schema, 0)}
+
+
+def gains_of_groups(counts: np.ndarray, criterion: Criterion) -> dict[str, float]:
+    """Gain per row of branches [n_branches, n_classes] by a criterion; with gain ratio also the ratio."""
+    weight = float(counts.sum())
+    if not SUITS[criterion].by_ratio:
+        return {"gain": gain_of(counts, criterion) / weight}
+    return {"gain": gain_of(counts, Criterion.ENTROPY) / weight, "ratio": gain_of(counts, criterion) / weight}
 
 
 def _rows_of(tree: Tree, table: Table) -> list[np.ndarray]:
