@@ -126,6 +126,8 @@ _ADDED_TO = {
     "DecisionTreeClassifier": _ADDED_TO_OPEN_TREES,
     "DecisionTreeRegressor": _ADDED_TO_OPEN_TREES,
     "ID3Classifier": {"split_without_gain": False},
+    "LogisticRegressionCV": {"scoring": "log_loss"},
+    "LinearRegressionCV": {"scoring": "squared_error"},
 }
 
 

@@ -22,6 +22,7 @@ from baytree.estimators.linear.regularization import (
     positive_values,
 )
 from baytree.folds.splitters import CV, names_rows
+from baytree.linear.logistic.held_out_scores import SCORINGS
 from baytree.linear.logistic.learner import LogisticCVLearner
 from baytree.linear.regularization_path import HeldOutLossCurve
 
@@ -46,6 +47,9 @@ class LogisticRegressionCV(LogisticClassifier):
         splitter; or given folds. Every row must be held out once.
     rule : {"min", "1se"}, default="min"
         Choose the smallest held-out loss, or the strongest penalty within one standard error of it.
+    scoring : {"log_loss", "accuracy", "auc", "brier"}, default="log_loss"
+        Held-out loss that compares the strengths: log loss, proportion of wrong predictions, 1 − area under the ROC curve
+        (three or more classes: the mean of each against the rest), or Brier score. Equals go to the strongest penalty.
     l1_ratio : float in [0, 1], optional
         Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
@@ -78,7 +82,7 @@ class LogisticRegressionCV(LogisticClassifier):
     lambda_ : float
         Chosen strength, λ = 1 / (n C).
     curve_ : Curve
-        Held-out loss at each strength: per fold, mean and standard error of the mean.
+        Held-out loss at each strength, by `scoring`: per fold, mean and standard error of the mean.
     path_ : Path
         Coefficients of the fit to all rows along the regularization path.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
@@ -119,11 +123,13 @@ class LogisticRegressionCV(LogisticClassifier):
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        scoring: str = "log_loss",
     ):
         self.penalty = penalty
         self.Cs = Cs
         self.cv = cv
         self.rule = rule
+        self.scoring = scoring
         self.l1_ratio = l1_ratio
         self.multi_class = multi_class
         self.standardize = standardize
@@ -157,6 +163,7 @@ class LogisticRegressionCV(LogisticClassifier):
             folds_setting(self.cv) if fold is None else fold,
             param_validation.one_of("rule", self.rule, ("min", "1se")),
             ConvergenceWarning,
+            param_validation.one_of("scoring", self.scoring, SCORINGS),
         )
 
     def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:

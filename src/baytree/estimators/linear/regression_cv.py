@@ -43,7 +43,9 @@ class LinearRegressionCV(LinearRegressor):
         Number of folds, assigned by the contents of the rows; leave-one-out; any scikit-learn splitter; or given folds.
         Every row must be held out once.
     rule : {"min", "1se"}, default="min"
-        Choose the smallest held-out squared error, or the strongest penalty within one standard error of it.
+        Choose the smallest held-out error, or the strongest penalty within one standard error of it.
+    scoring : {"squared_error", "absolute_error"}, default="squared_error"
+        Held-out error that compares the strengths. Absolute errors read the rows once more.
     l1_ratio : float in [0, 1], optional
         Proportion of |b|₁ in the penalty, for ``penalty="elasticnet"``.
     standardize : bool, default=True
@@ -71,7 +73,7 @@ class LinearRegressionCV(LinearRegressor):
     r2_ : float
         Proportion of the target's variance that is explained on the training rows.
     curve_ : Curve
-        Held-out squared error at each strength: per fold, mean and standard error of the mean.
+        Held-out error at each strength, by `scoring`: per fold, mean and standard error of the mean.
     path_ : Path
         Coefficients of the fit to all rows along the regularization path.
 
@@ -103,12 +105,14 @@ class LinearRegressionCV(LinearRegressor):
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        scoring: str = "squared_error",
     ):
         self.penalty = penalty
         self.lambdas = lambdas
         self.Cs = Cs
         self.cv = cv
         self.rule = rule
+        self.scoring = scoring
         self.l1_ratio = l1_ratio
         self.standardize = standardize
         self.ordinal = ordinal
@@ -125,7 +129,7 @@ class LinearRegressionCV(LinearRegressor):
         return plot_coefficient_path(self.path_, ax)
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
-        """Plot the held-out squared error against the penalty strength with matplotlib."""
+        """Plot the held-out error against the penalty strength with matplotlib."""
         from baytree.rendering.plots.model_plots import plot_curve
 
         check_is_fitted(self, "curve_")
@@ -142,6 +146,7 @@ class LinearRegressionCV(LinearRegressor):
             None if self.Cs is None else positive_values("Cs", self.Cs),
             folds_setting(self.cv) if fold is None else fold,
             param_validation.one_of("rule", self.rule, ("min", "1se")),
+            param_validation.one_of("scoring", self.scoring, ("squared_error", "absolute_error")),
         )
 
     def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ is warm-started from the solutions on all rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from baytree.folds.splitters import Splitter, read_cv
 from baytree.linear.logistic.build_rows import Rows, numbered, with_folds
 from baytree.linear.logistic.core_rows import CoreRows
 from baytree.linear.logistic.fit import fit_path, fit_task, lambda_grid, model_of
+from baytree.linear.logistic.held_out_scores import score_losses
 from baytree.linear.logistic.objective import Penalty, Solution, Start, Tolerance, extrapolate
 from baytree.linear.logistic.problem import (
     LogisticOptions,
@@ -83,6 +85,7 @@ class LogisticCVLearner:
     cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
     rule: str = "min"
     warns_as: type[Warning] = _warnings.BaytreeWarning
+    scoring: str = "log_loss"  # one of `SCORINGS`
 
     def learn(self, rows: Partitions) -> FitResult:
         """Model at the chosen λ; the loss curve and the regularization path are fitted attributes."""
@@ -108,6 +111,9 @@ class LogisticCVLearner:
         rows, n_folds = self._folds(task)
         tasks = tasks_of(msgspec.structs.replace(task, rows=rows), self.options)
         each = zip(tasks, along, strict=True)
+        if self.scoring != "log_loss":
+            paths = [list(fold_paths(own, self.options, lambdas, n_folds, fits)) for own, fits in each]
+            return choose(lambdas, *score_losses(rows, paths, self.scoring, n_folds))
         losses = [held_out_losses(own, self.options, lambdas, n_folds, fits) for own, fits in each]
         return choose(lambdas, np.sum([loss for loss, _ in losses], axis=0), losses[0][1])
 
@@ -191,22 +197,32 @@ def held_out_losses(
 
     `fits` are the solutions on all rows; those without a fold are near them.
     """
-    weight = task.rows.fold_weights(n_folds)
+    weight, loss = task.rows.fold_weights(n_folds), np.zeros((n_folds, len(lambdas)))
+    for f, path in enumerate(fold_paths(task, options, lambdas, n_folds, fits)):
+        held_out = task.rows.only(f) if path else None
+        for i, theta in enumerate(path):
+            assert held_out is not None
+            loss[f, i] = held_out.loss_gradient(theta).loss
+    return loss, weight
+
+
+def fold_paths(
+    task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray, n_folds: int, fits: list[Solution]
+) -> Iterator[list[np.ndarray]]:
+    """Yield, for each fold, the coefficients at each λ on all other rows; none if there are no others."""
     penalties = [_penalties(task, options, lambdas, f) for f in range(n_folds)]
     inverse = _preconditioners(task, penalties[0], fits)
-    loss = np.zeros((n_folds, len(lambdas)))
     for f in range(n_folds):
-        if not task.rows.has_others(f):
-            continue
-        others, held_out, along = task.rows.without(f), task.rows.only(f), []
-        for i, penalty in enumerate(penalties[f]):
+        along: list[Solution] = []
+        others = task.rows.without(f) if task.rows.has_others(f) else None
+        for i, penalty in enumerate(penalties[f] if others is not None else []):
+            assert others is not None
             aim = _aim(penalty)
             start = _fold_start(others, along, fits[: i + 1], extrapolate(lambdas, along, penalty))
             start = msgspec.structs.replace(start, preconditioner=inverse[i])
             solve = _solver(Tolerance(aim, options.max_iter, aim, _MAX_OLD_STEPS))
             along.append(solve_with_sign_constraints(others, penalty, task.signs, solve, start))
-            loss[f, i] = held_out.loss_gradient(along[-1].theta).loss
-    return loss, weight
+        yield [each.theta for each in along]
 
 
 def _preconditioners(

@@ -155,6 +155,13 @@ class DenseRows(RowBlocks[DenseBlock], frozen=True):
         standardised[..., :-1] /= self.scale
         return standardised
 
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """Scores of all rows at coefficients of any number of classes. [n_rows, n_scores]"""
+        coefficient, intercept = self.raw(theta)
+        return self.pieces.map_reduce(lambda piece: RowArrays.of(piece.first, piece.scores(coefficient, intercept))).arrays[
+            0
+        ]
+
     def largest_score(self, theta: np.ndarray) -> float:
         """Largest |score| of any row."""
         coefficient, intercept = self.raw(theta)
@@ -207,6 +214,10 @@ class SparseRows(RowBlocks[SparseBlock], frozen=True):
     def columns(self, features: np.ndarray) -> SparseRows:
         """Rows with some of the features (ascending)."""
         return self._with(lambda piece: piece.columns(features), q=len(features))
+
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """Scores of all rows at coefficients of any number of classes. [n_rows, n_scores]"""
+        return self.pieces.map_reduce(lambda piece: RowArrays.of(piece.first, piece.scores(theta))).arrays[0]
 
     def gathered(self) -> SparseBlock:
         """All rows as one local block, for coordinate descent."""

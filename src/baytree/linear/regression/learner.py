@@ -17,6 +17,7 @@ from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
 from baytree.folds.splitters import Splitter
 from baytree.linear.design.feature_layout import MISSING, VALUE, FeatureLayout
+from baytree.linear.regression.absolute_errors import held_out_absolute_errors
 from baytree.linear.regression.derive import derive, leave_one_out, path_along
 from baytree.linear.regression.elastic_net import MIN_L1_RATIO, held_out_errors, max_lambda
 from baytree.linear.regression.model import RegressionModel
@@ -73,19 +74,25 @@ class LinearRegressionCVLearner:
     Cs: np.ndarray | None  # values of C instead of λ
     cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
     rule: str = "min"
+    scoring: str = "squared_error"  # or "absolute_error", which reads the rows once more
 
     def learn(self, rows: Partitions) -> FitResult:
         """Model at the chosen λ; the loss curve and the regularization path are fitted attributes."""
         with at_most(rows.n_jobs):
             rows = rows.map_partitions(within_doubles)
             outliers = Outliers(rows)
-            folds = products_of_folds(*in_folds(rows, self.cv))
+            dealt, n_folds = in_folds(rows, self.cv)
+            folds = products_of_folds(dealt, n_folds)
             total = sum_in_order(folds)
             _refuse_gaps(total.scatter.layout, rows.schema, self.options)
             _warn(total, outliers)
             normal = normal_equations(total, rows.schema, self.options)
             lambdas = self._strengths(normal)
-            curve = choose(lambdas, *held_out_errors(total, folds, lambdas, rows.schema, self.options))
+            if self.scoring == "squared_error":
+                errors = held_out_errors(total, folds, lambdas, rows.schema, self.options)
+            else:
+                errors = held_out_absolute_errors(dealt, total, folds, lambdas, rows.schema, self.options)
+            curve = choose(lambdas, *errors)
             lambda_ = float(lambdas[curve.best if self.rule == "min" else curve.one_se])
             model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
             path = path_along(normal, self.options, lambdas, rows.schema)
