@@ -137,3 +137,36 @@ def test_importing_baytree_and_predicting_from_a_file_do_not_import_scikit_learn
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
     assert answer[0] in ("yes", "no")
     assert answer[1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "regressor"),
+    [
+        (bt.CARTClassifier, "CARTRegressor"),
+        (bt.CHAIDClassifier, "CHAIDRegressor"),
+        (bt.LogisticRegression, "LinearRegression"),
+        (bt.NaiveBayesClassifier, "DecisionTreeRegressor"),
+    ],
+)
+def test_a_classifier_of_many_numbers_names_the_regressor(kind, regressor):
+    rng = np.random.default_rng(0)
+    X, many = rng.normal(size=(200, 2)), rng.integers(0, 25, 200)
+    with pytest.warns(
+        bt.BaytreeWarning, match=rf"the target 'y' has 25 different numbers.* use {regressor}; if they are labels"
+    ):
+        model = kind().fit(X, many)
+    assert model.classes_.dtype.kind == "i"
+    assert model.predict(X).dtype.kind == "i"
+
+
+@pytest.mark.filterwarnings("error::baytree.BaytreeWarning")
+def test_labels_and_few_numbers_are_classes_without_a_warning():
+    rng = np.random.default_rng(0)
+    X, many = rng.normal(size=(200, 2)), rng.integers(0, 25, 200)
+    for y in (many.astype(str), many % 20):
+        bt.CARTClassifier().fit(X, y)
+    table = pd.DataFrame({"a": X[:, 0], "y": many})
+    bt.CARTClassifier(schema={"y": list(range(25))}).fit(table, "y")
+    from baytree.sklearn import DecisionTreeClassifier
+
+    DecisionTreeClassifier(max_depth=2).fit(X, many)

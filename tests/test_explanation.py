@@ -66,3 +66,60 @@ def test_an_explained_number_adds_up_in_words_and_on_the_page():
     assert np.isclose(sum(amounts), total)
     assert f"{total:.6g}" in answer
     assert answer in "".join(Structure(explanation._repr_html_()).text)
+
+
+TITANIC = bt.datasets.load("titanic", as_="pandas")
+UNKNOWN = TITANIC.drop(columns="survived")[:2].assign(**{"class": ["new", None]})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        bt.NaiveBayesClassifier(),
+        bt.LogisticRegression(),
+        bt.LinearDiscriminantAnalysis(),
+        bt.MARSClassifier(),
+        bt.DecisionTreeClassifier(),
+        bt.C45Classifier(),
+        bt.NBTreeClassifier(),
+        bt.JointDistribution(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::baytree.BaytreeWarning")
+def test_a_level_that_training_did_not_see_is_named_and_a_gap_is_missing(model):
+    model.fit(TITANIC, "survived")
+    new, gap = model.explain(UNKNOWN)
+    (line,) = [line for line in new.evidence if line.column == "class"]
+    assert line.label == "class = new (not seen in training)"
+    assert "missing" not in str(new)
+    (line,) = [line for line in gap.evidence if line.column == "class"]
+    assert "missing" in line.label
+    assert "not seen" not in str(gap)
+    np.testing.assert_array_equal(new.scores, gap.scores)
+
+
+@pytest.mark.filterwarnings("ignore::baytree.BaytreeWarning")
+def test_unknown_levels_are_named_by_position_and_as_numbers():
+    codes = RNG.integers(0, 3, N)
+    model = bt.NaiveBayesClassifier(schema={"x0": "nominal"}).fit(codes[:, None], LABEL)
+    assert model.explain([[7]])[0].evidence[0].value == "7 (not seen in training)"
+    assert "not seen" not in str(model.explain([[1]])[0])
+
+
+REVIEWS = {"review": ["sushi was awesome", "awesome sushi", "awful rice", "the rice was awful"], "y": ["+", "+", "-", "-"]}
+
+
+@pytest.mark.parametrize(
+    "model", [bt.NaiveBayesClassifier(), bt.LogisticRegression()], ids=lambda model: type(model).__name__
+)
+def test_unknown_words_are_counted(model):
+    model.set_params(schema={"review": "text"}).fit(REVIEWS, "y")
+    told = model.explain({"review": ["The sushi & everything else was awesome!", "everything", "sushi", None]})
+    own = [[line.label for line in each.evidence if line.column == "review"] for each in told]
+    assert own[0][-1] == "review = 2 unknown words"
+    assert own[1] == ["review = 1 unknown word"]
+    assert "unknown" not in str(told[2])
+    assert own[3] == ["review = missing"]
+    for each in told:
+        np.testing.assert_allclose(each.start + sum(line.effect for line in each.evidence), each.scores)

@@ -138,3 +138,17 @@ def test_wrong_options_are_named(options, words):
 )
 def test_scikit_learn_accepts_the_wrappers(estimator, check):
     check(estimator)
+
+
+def test_a_fitted_selector_prints_what_it_chose():
+    iris = bt.datasets.load("iris")
+    assert str(bt.SelectFeatures(k=2)) == "SelectFeatures(k=2)"
+    first, *table = str(bt.SelectFeatures(k=2).fit(iris, "species")).splitlines()
+    assert first == "SelectFeatures: 2 of 4 columns by information_gain: petal_length, petal_width"
+    assert len(table) == 2 + 4
+    forward = bt.ForwardSelection(bt.NaiveBayesClassifier(), k=1).fit(iris, "species")
+    first, *table = str(forward).splitlines()
+    assert first == "ForwardSelection: 1 of 4 columns by accuracy 0.96 in cross-validation: petal_width"
+    assert table == str(forward.history_).splitlines()
+    assert str(bt.BackwardSelection(bt.NaiveBayesClassifier()).fit(iris, "species")).startswith("BackwardSelection: ")
+    assert str(bt.SelectFeatures(threshold=9.0).fit(iris, "species")).startswith("SelectFeatures: 0 of 4 columns")

@@ -100,8 +100,15 @@ def test_gradient_descent_keeps_a_falling_loss_curve_and_a_large_rate_does_not_c
     X, y = rows(3)
     model = bt.LogisticRegression(solver="gradient_descent", max_iter=20_000).fit(X, y)
     assert (np.diff(model.loss_curve_) <= 1e-15).all()
-    with pytest.warns(ConvergenceWarning, match="gradient norm"):
-        bt.LogisticRegression(solver="gradient_descent", learning_rate=200.0, max_iter=50).fit(X, y)
+    for rate in (200.0, 1e4, 1e200):
+        with pytest.warns(
+            ConvergenceWarning, match="gradient descent diverges: .* smaller learning_rate than .*, or None"
+        ) as told:
+            bt.LogisticRegression(solver="gradient_descent", learning_rate=rate, max_iter=50).fit(X, y)
+        assert len(told) == 1
+        assert "max_iter" not in str(told[0].message)
+    with pytest.warns(ConvergenceWarning, match="gradient norm .* raise max_iter"):
+        bt.LogisticRegression(solver="gradient_descent", learning_rate=0.01, max_iter=50).fit(X, y)
 
 
 def test_too_few_steps_are_told_with_the_gradient_norm():

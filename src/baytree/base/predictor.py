@@ -13,6 +13,7 @@ import numpy as np
 
 from baytree._typing import FrameLike
 from baytree.base.model import Explanation, ExplanationList, predict_codes
+from baytree.base.unknown_values import name_unknown_values
 from baytree.data.encoding import encode, labels
 from baytree.data.encoding.table import Table, check_columns, check_shape
 from baytree.data.frames import read
@@ -103,7 +104,10 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def explain(self, X: FrameLike) -> list[Explanation]:
         """One explanation per row."""
-        return ExplanationList([] if is_without_rows(X) else self.model.explain(self.encoded(X)))
+        if is_without_rows(X):
+            return ExplanationList()
+        table = self.encoded(X)
+        return ExplanationList(name_unknown_values(self.model.explain(table), X, table))
 
     def describe(self) -> str:
         """Model as text."""

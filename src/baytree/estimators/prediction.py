@@ -15,13 +15,15 @@ import msgspec
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from baytree import param_validation
+from baytree import _warnings, param_validation
+from baytree._registry import PUBLIC_MODULES
 from baytree._typing import FrameLike, RejectLike, TargetLike, WeightsLike
 from baytree.base.model import Explanation, ExplanationList
 from baytree.base.predictor import is_without_rows
 from baytree.data.encoding import read_target as target_reading
+from baytree.data.schema.schema import Target
 from baytree.engine.dispatch import remote_source
-from baytree.estimators.base import Estimator
+from baytree.estimators.base import Estimator, PreparedRows
 from baytree.estimators.docstrings import complete_methods
 from baytree.uncertainty.rejection import (
     RejectRule,
@@ -36,6 +38,21 @@ if TYPE_CHECKING:
     from baytree.interview.interview import Interview
 
 complete_methods(Estimator)
+
+
+_MAX_NUMBER_CLASSES = 20  # numbers that a class target may have without a warning
+
+
+def _warn_of_numbers(target: Target, classifier: str) -> None:
+    """Warn if the classes are numbers, and name the regressor."""
+    if not all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in target.classes or ()):
+        return
+    counterpart = classifier.replace("Classifier", "Regressor").replace("Logistic", "Linear")
+    regressor = counterpart if counterpart in PUBLIC_MODULES and counterpart != classifier else "DecisionTreeRegressor"
+    _warnings.warn(
+        f"the target {target.name!r} has {len(target.classes or ()):,} different numbers, and each is a class of its own; "
+        f"to predict the number use {regressor}; if they are labels, convert them to text"
+    )
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -69,6 +86,16 @@ class Classifier(ClassifierMixin, Estimator):
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         return self._predictor.predict_proba(X)
+
+    _warns_of_numbers = True  # a numeric target of many values is more likely a number than a class
+
+    def _prepare_rows(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> PreparedRows:
+        prepared = super()._prepare_rows(X, y, sample_weight)
+        target = prepared.rows.schema.target
+        is_declared = isinstance(self.schema, Mapping) and target.name in self.schema
+        if self._warns_of_numbers and not is_declared and len(target.classes or ()) > _MAX_NUMBER_CLASSES:
+            _warn_of_numbers(target, type(self).__name__)
+        return prepared
 
     def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
         """Confidence intervals of the class probabilities.

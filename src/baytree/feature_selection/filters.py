@@ -186,6 +186,12 @@ class SelectFeatures(ColumnSelector):
         self._set_fitted_state(problem, selected)
         return self
 
+    def _criterion(self) -> str:
+        return f" by {self.by}"
+
+    def _steps(self) -> Ranking:
+        return self.ranking_
+
     def _kept(self, ranking: Ranking) -> list[Rank]:
         ranks = [rank for rank in ranking.ranks if not np.isnan(rank.score)]
         if self.k is not None:

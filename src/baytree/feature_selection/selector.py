@@ -39,6 +39,21 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=is_finite, accept_sparse=("csr", "csc"))
         return X[:, self.support_]
 
+    def __str__(self) -> str:
+        if not hasattr(self, "support_"):
+            return repr(self)
+        chosen = ", ".join(map(str, self.get_feature_names_out())) or "none"
+        n_chosen, n_columns = int(self.support_.sum()), len(self.support_)
+        return f"{type(self).__name__}: {n_chosen} of {n_columns} columns{self._criterion()}: {chosen}\n{self._steps()}"
+
+    def _criterion(self) -> str:
+        """By what the columns were chosen, as the end of a phrase."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _criterion")
+
+    def _steps(self) -> object:
+        """Record of the selection, which prints as a table."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _steps")
+
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_

@@ -60,6 +60,13 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.n_features_to_select_ = int(self.support_.sum())
         return self
 
+    def _criterion(self) -> str:
+        best = self.history_[self.history_.taken]
+        return f" by {self.history_.metric} {best.mean:.4g} in cross-validation"
+
+    def _steps(self) -> History:
+        return self.history_
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the history; needs matplotlib."""
         check_is_fitted(self, "history_")

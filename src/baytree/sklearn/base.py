@@ -23,6 +23,7 @@ class SklearnCompatible(Estimator):
     """
 
     _leaves_out_identifiers = False
+    _warns_of_numbers = False
     schema: SchemaLike = None
     unseen = "missing"
     n_jobs: int | None = None

@@ -210,7 +210,7 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
         Examples
         --------
         >>> import baytree as bt
-        >>> tree = bt.DecisionTreeClassifier().fit(bt.datasets.load("iris"), "Species")
+        >>> tree = bt.DecisionTreeClassifier().fit(bt.datasets.load("iris"), "species")
         >>> tree.n_leaves_, tree.prune(cp=0.02).n_leaves_, tree.prune(alpha=0.02 * 2 / 3).n_leaves_
         (9, 3, 3)
         """

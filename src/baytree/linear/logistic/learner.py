@@ -174,12 +174,25 @@ def _warn(fits: list[Solution], options: LogisticOptions, n_classes: int, catego
             category,
         )
     worst = max(fit.kkt_violation for fit in fits)
-    if worst > options.tol:
+    diverged = next((fit for fit in fits if fit.kkt_violation > options.tol and _has_risen(fit.losses)), None)
+    if diverged is not None and options.learning_rate is not None:
+        _warnings.warn(
+            f"gradient descent diverges: after {diverged.n_iter} steps the loss is {diverged.losses[-1]:.3g}, above "
+            f"{np.nanmin(diverged.losses):.3g} before; give a smaller learning_rate than {options.learning_rate:g}, or None "
+            "for one that always descends",
+            category,
+        )
+    elif not worst <= options.tol:
         _warnings.warn(
             f"not converged after {max(fit.n_iter for fit in fits)} steps: the gradient norm is {worst:.3g}, tol is "
             f"{options.tol:.3g}; raise max_iter or tol, or use solver='auto'",
             category,
         )
+
+
+def _has_risen(losses: tuple[float, ...]) -> bool:
+    """Whether the last loss is above the least one, beyond rounding, or no number."""
+    return not losses[-1] <= np.nanmin(losses) * (1 + 1e-9)
 
 
 _MAX_TOLERANCE = 1e-6  # KKT violation at which a held-out loss is precise enough for the choice

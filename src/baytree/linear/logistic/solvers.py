@@ -79,13 +79,14 @@ def gradient_descent(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Toler
     current = rows.loss_gradient(theta)
     losses = [value(current, penalty, theta)]
     violation, n_iter = violations(current, penalty, theta).max(), 0
-    while violation > aim.tol and n_iter < aim.max_iter and np.isfinite(losses[-1]):
-        n_iter += 1
-        theta = theta - learning_rate * (current.gradient + penalty.ridge * theta)
-        theta = np.sign(theta) * np.maximum(np.abs(theta) - learning_rate * penalty.lasso, 0.0)
-        current = rows.loss_gradient(theta)
-        losses.append(value(current, penalty, theta))
-        violation = violations(current, penalty, theta).max()
+    with np.errstate(over="ignore", invalid="ignore"):  # a rate that is too large ends in infinite losses
+        while violation > aim.tol and n_iter < aim.max_iter and np.isfinite(losses[-1]):
+            n_iter += 1
+            theta = theta - learning_rate * (current.gradient + penalty.ridge * theta)
+            theta = np.sign(theta) * np.maximum(np.abs(theta) - learning_rate * penalty.lasso, 0.0)
+            current = rows.loss_gradient(theta)
+            losses.append(value(current, penalty, theta))
+            violation = violations(current, penalty, theta).max()
     return Solution(theta, float(violation), n_iter, tuple(losses))
 
 
