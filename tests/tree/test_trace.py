@@ -1,5 +1,6 @@
 """`trace=True` keeps what every column could have done at every node, whatever the tree."""
 
+import numpy as np
 import pytest
 
 import baytree as bt

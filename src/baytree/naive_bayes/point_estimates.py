@@ -17,7 +17,7 @@ from baytree.display.terminal import in_columns, number, plain
 from baytree.param_validation import finite
 
 
-class Bernoulli(TextResult, msgspec.Struct, frozen=True):
+class BernoulliEstimate(TextResult, msgspec.Struct, frozen=True):
     """Estimates of a success probability from successes and failures.
 
     Attributes
@@ -52,7 +52,7 @@ class Bernoulli(TextResult, msgspec.Struct, frozen=True):
         return "\n".join([f"{number(self.successes)} of {n}", *in_columns(rows, "<><")])
 
 
-class Categorical(TextResult, msgspec.Struct, frozen=True):
+class CategoricalEstimate(TextResult, msgspec.Struct, frozen=True):
     """Estimates of the probabilities of levels from counts.
 
     Attributes
@@ -124,7 +124,9 @@ class NormalEstimate(TextResult, msgspec.Struct, frozen=True):
         return float(np.sqrt(self.b / self.a * (1 + 1 / self.k)))
 
 
-def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: float = 1.0, beta: float = 1.0) -> Bernoulli:
+def estimate_bernoulli(
+    successes: ArrayLike, n: float | None = None, alpha: float = 1.0, beta: float = 1.0
+) -> BernoulliEstimate:
     """Probability of success by MLE, MAP and posterior mean, under a Beta(alpha, beta) prior.
 
     Parameters
@@ -140,7 +142,7 @@ def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: floa
 
     Returns
     -------
-    Bernoulli
+    BernoulliEstimate
         The estimates; `print` shows them side by side.
 
     Examples
@@ -158,12 +160,12 @@ def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: floa
         raise ValueError("no outcomes and no prior: give alpha and beta above 0")
     mle = n_success / (n_success + n_failure) if n_success + n_failure else float("nan")
     mode = (a - 1) / (a + b - 2) if min(a, b) >= 1 and a + b > 2 else mle
-    return Bernoulli(n_success, n_failure, mle, mode, a / (a + b), a, b)
+    return BernoulliEstimate(n_success, n_failure, mle, mode, a / (a + b), a, b)
 
 
 def estimate_categorical(
     values: ArrayLike | None = None, alpha: float | Mapping[Any, float] = 0.0, *, counts: Mapping[Any, float] | None = None
-) -> Categorical:
+) -> CategoricalEstimate:
     """Probabilities of levels by MLE, MAP and posterior mean, under a Dirichlet prior.
 
     Parameters
@@ -178,7 +180,7 @@ def estimate_categorical(
 
     Returns
     -------
-    Categorical
+    CategoricalEstimate
         The estimates; `print` shows them side by side.
 
     Examples
@@ -207,7 +209,7 @@ def estimate_categorical(
     by_level = (
         dict(zip(levels, each.tolist(), strict=True)) for each in (mle, mode, posterior / posterior.sum(), posterior)
     )
-    return Categorical(levels, tuple(n.tolist()), *by_level)
+    return CategoricalEstimate(levels, tuple(n.tolist()), *by_level)
 
 
 def estimate_normal(
