@@ -2,11 +2,11 @@
 
 import polars as pl
 import pytest
-from remote_tables import on_disk
 
 import baytree as bt
 from baytree.engine import remote
 from baytree.storage import dumps
+from remote_tables import on_disk
 
 LEAVES = ["counts", "adaptive"]
 
