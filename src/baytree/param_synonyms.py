@@ -13,7 +13,7 @@ from baytree._warnings import did_you_mean
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     # scikit-learn
-    "ccp_alpha": ("alpha", "cp"),
+    "ccp_alpha": ("cp",),
     "class_weight": ("class_prior", "priors"),
     "max_leaf_nodes": ("max_leaves",),
     "min_impurity_decrease": ("min_gain",),
@@ -88,6 +88,7 @@ SETTINGS = {  # the value that stands for another library's switch
 }
 
 ADVICE = {  # parameters without a counterpart
+    "ccp_alpha": "prune the fitted tree, as in prune(alpha=0.01, by='impurity'), or choose the penalty with pruning='1se'",
     "class_weight": "give sample_weight to fit",
     "fit_intercept": "the intercept is always fitted",
     "max_features": "every column is searched; choose columns with SelectFeatures",
