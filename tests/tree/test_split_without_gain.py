@@ -91,6 +91,19 @@ def test_equal_rows_of_two_classes_end_in_a_leaf():
         assert bt.DecisionTreeClassifier(split_without_gain=True, **parameters).fit(rows, "y").n_leaves_ == 2
 
 
+@pytest.mark.parametrize("branching", ["binary", "multiway"])
+@pytest.mark.parametrize("schema", [None, NOMINAL], ids=["numbers", "levels"])
+def test_rows_without_weight_make_no_branch(branching, schema):
+    extra = pd.concat([pd.DataFrame({"a": [-1, 2], "b": [-1, 2], "y": ["even", "odd"]}), XOR])
+    weight = np.r_[0.0, 0.0, np.ones(len(XOR))]
+    model = bt.DecisionTreeClassifier(split_without_gain=True, min_leaf=0, branching=branching, schema=schema)
+    model.fit(extra, "y", sample_weight=weight)
+    occupied = [node["n"] for node in model.nodes() if node["n"]]
+    assert sorted(occupied)[:4] == [3, 3, 3, 3]
+    assert model.tree_.weight.min() > 0 or (branching == "multiway" and schema)  # a level without rows in a node has a leaf
+    assert model.score(XOR, "y") == 1
+
+
 def test_a_missing_value_may_be_all_that_separates_rows():
     rows = pd.DataFrame({"a": [1.0, 1.0, None, None] * 3, "b": [0, 1, 0, 1] * 3, "y": ["even", "odd", "odd", "even"] * 3})
     model = bt.DecisionTreeClassifier(split_without_gain=True, schema={"a": "numeric"}).fit(rows, "y")

@@ -37,19 +37,22 @@ class Unknown(NamedTuple):
 
 def name_unknown_values(explanations: list[Explanation], X: FrameLike, table: Table) -> list[Explanation]:
     """Explanations in which unknown levels are named instead of missing, and unknown words are counted."""
-    may_be_unknown = [
-        column.kind is Kind.TEXT or (column.kind is not Kind.NUMERIC and bool((np.asarray(values) < 0).any()))
-        for column, values in zip(table.schema, table.values, strict=True)
-    ]
-    if not any(may_be_unknown):
+    not_numbers = [j for j, column in enumerate(table.schema) if column.kind is not Kind.NUMERIC]
+    candidates = [j for j in not_numbers if _may_be_unknown(table.values[j])]
+    if not candidates:
         return explanations
     raw = _raw_columns(read(X), table.schema)
     unknown: dict[int, list[Unknown]] = {}
-    for column, values, may_be in zip(table.schema, table.values, may_be_unknown, strict=True):
-        if may_be and column.name in raw:
-            for row, found in _unknown_in(raw[column.name], column, values):
+    for j in candidates:
+        column = table.schema.columns[j]
+        if column.name in raw:
+            for row, found in _unknown_in(raw[column.name], column, table.values[j]):
                 unknown.setdefault(row, []).append(found)
     return [_named(each, unknown.get(row, [])) for row, each in enumerate(explanations)]
+
+
+def _may_be_unknown(values: np.ndarray | Tokens) -> bool:
+    return isinstance(values, Tokens) or bool((values < 0).any())
 
 
 def _raw_columns(frame: RawFrame, schema: Schema) -> Mapping[str, Raw]:

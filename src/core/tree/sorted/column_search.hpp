@@ -93,8 +93,8 @@ template <Measure M> class ColumnSearch {
     double left = 0;
     for (size_t i = 0; i + (has_missing && is_learned ? 0 : 1) < known.size(); ++i) {
       left += target_.size_of(target_.row(tag_of(known[i])));
-      if ((i + 1 < known.size() && rank_of(known[i]) == rank_of(known[i + 1])) || left < settings_.min_leaf) continue;
-      if (size - left < settings_.min_leaf) break;
+      if ((i + 1 < known.size() && rank_of(known[i]) == rank_of(known[i + 1])) || !is_large(left)) continue;
+      if (!is_large(size - left)) break;
       split.column = column, split.last = uint32_t(i), split.known = uint32_t(known.size());
       split.cut = cut_after(columns_[size_t(column)], known, i);
       split.has_own_branch = has_missing && settings_.absent == Absent::kCategory;
@@ -103,6 +103,9 @@ template <Measure M> class ColumnSearch {
     }
     return split;
   }
+
+  // Whether a side has enough rows; rows without weight are not enough, whatever the limit.
+  bool is_large(double side) const { return side > 0 && side >= settings_.min_leaf; }
 
   double size_of(std::span<const Entry> entries) const {
     double size = 0;
@@ -120,8 +123,8 @@ template <Measure M> class ColumnSearch {
     for (size_t i = 0; i < levels.size(); ++i) size += levels[i].back();
     for (size_t i = 0; i + 1 < order.size(); ++i) {
       left += levels[order[i]].back();
-      if (left < settings_.min_leaf) continue;
-      if (size - left < settings_.min_leaf) break;
+      if (!is_large(left)) continue;
+      if (!is_large(size - left)) break;
       split.column = column, split.known = uint32_t(node.end - node.begin);
       for (size_t k = 0; k < order.size(); ++k) split.group[k > i].push_back(levels.code[order[k]]);
       std::ranges::sort(split.group[1]);
