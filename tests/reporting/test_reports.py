@@ -231,3 +231,29 @@ def test_two_models_that_are_the_same_have_a_page_that_says_so(tmp_path):
     text = bt.diff(model, model, PENGUINS).report(tmp_path / "diff.html").read_text(encoding="utf-8")
     assert text.count("No differences.") == 2
     assert "contains no rows." in text
+
+
+def test_the_page_of_naive_bayes_names_the_columns_that_depend_on_each_other(tmp_path):
+    model = bt.NaiveBayesClassifier().fit(PENGUINS, "species")
+    text = written(model, tmp_path, PENGUINS)
+    found = model.dependence(PENGUINS).pairs
+    pairs = [pair for pair in found if pair.fdr < 0.05]
+    shown = re.findall(r'data-testid="dependent"><th scope="row">(.*?)</th><td class="num">(.*?)</td>', text)
+    assert shown == [(", ".join(pair.columns), f"{pair.bits:.3f}") for pair in pairs[:8]]
+    assert f"{len(pairs)} of {len(found)} pairs of columns depend on each other" in text
+    assert 'id="dependence"' not in written(model, tmp_path)  # without rows there is nothing to count
+
+
+def test_a_page_says_where_no_columns_depend_on_each_other(tmp_path):
+    random = np.random.default_rng(0)
+    frame = {name: random.normal(size=300) for name in ("a", "b")} | {"y": random.integers(0, 2, 300)}
+    text = written(bt.NaiveBayesClassifier().fit(frame, "y"), tmp_path, frame)
+    assert "None of the 1 pairs of columns depends on another" in text
+
+
+def test_of_many_columns_a_page_compares_the_most_informative(tmp_path):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    frame = {f"c{j}": random.normal(size=200) + (j < 5) * y for j in range(40)} | {"y": y}
+    text = written(bt.NaiveBayesClassifier().fit(frame, "y"), tmp_path, frame)
+    assert "Of 40 columns, the 30 most informative are compared." in text

@@ -8,6 +8,7 @@ the p-values are corrected for the number of pairs (Benjamini and Hochberg 1995)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -106,10 +107,11 @@ class Dependence(TextResult, msgspec.Struct, frozen=True):
         return table("Dependence of columns given the class", *self._cells(), notes=self._notes())
 
 
-def dependence_of(rows: Table) -> Dependence:
-    """Conditional mutual information of each pair of columns of these labelled rows."""
-    left_out = tuple(column.name for column in rows.schema if column.kind is Kind.TEXT)
-    chosen = [j for j, column in enumerate(rows.schema) if column.kind is not Kind.TEXT]
+def dependence_of(rows: Table, columns: Sequence[int] | None = None) -> Dependence:
+    """Conditional mutual information of each pair of these columns (by default all) of labelled rows."""
+    columns = range(len(rows.schema)) if columns is None else columns
+    left_out = tuple(rows.schema.names[j] for j in columns if rows.schema.columns[j].kind is Kind.TEXT)
+    chosen = [j for j in columns if rows.schema.columns[j].kind is not Kind.TEXT]
     if len(chosen) > MAX_COLUMNS:
         raise ValueError(
             f"{len(chosen):,} columns have {len(chosen) * (len(chosen) - 1) // 2:,} pairs; give at most {MAX_COLUMNS} "

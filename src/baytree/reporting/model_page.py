@@ -16,7 +16,7 @@ from baytree.rendering.page.table_views import BoundaryView, QuestionsView, What
 from baytree.reporting import trees
 from baytree.reporting.coefficients import coefficients_view, nomograms, slopes_view
 from baytree.reporting.columns import best_gain, impurity_view, table_view
-from baytree.reporting.distributions import bayes_view, ellipses_view, joint_view
+from baytree.reporting.distributions import bayes_view, dependence_view, ellipses_view, joint_view
 from baytree.reporting.interactive import interview_payload, rows_view
 from baytree.reporting.rejection import (
     PredictionSetsLike,
@@ -146,7 +146,7 @@ def _model_views(subject: ReportSubject, payload: dict[str, Any]) -> list[Sectio
             path = payload.get("tree", {}).get("path", [])
             return [trees.tree_view(subject.summary, len(path)), trees.rules_view(subject.summary)]
         case NaiveBayesSummary():
-            return [bayes_view(subject)]
+            return [view for view in (bayes_view(subject), dependence_view(subject)) if view is not None]
         case LinearSummary():
             return [coefficients_view(subject.summary), *nomograms(subject)]
         case RegressionSummary():

@@ -21,6 +21,7 @@ from baytree.rendering.page.model_views import (
     BayesLeavesView,
     BayesView,
     CoefficientsView,
+    DependenceView,
     DrawingView,
     EllipsesView,
     FunctionsView,
@@ -51,6 +52,7 @@ SECTIONS = {
     TreeView: "tree",
     RulesView: "rules",
     BayesView: "bayes",
+    DependenceView: "dependence",
     CoefficientsView: "coefficients",
     NomogramView: "nomogram",
     WhatIfView: "whatif",
@@ -156,8 +158,8 @@ def percent(proportion: float) -> str:
 
 
 Section = (
-    Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | TextView | WhatIfView
-    | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
+    Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
+    | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
 )  # fmt: skip
 

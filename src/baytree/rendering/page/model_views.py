@@ -82,6 +82,27 @@ class BayesView(msgspec.Struct, frozen=True):
     title: str = "Class-conditional distributions"
 
 
+class DependenceLine(msgspec.Struct, frozen=True):
+    """Two columns that are dependent given the class."""
+
+    columns: tuple[str, str]
+    bits: float  # conditional mutual information
+    share: float  # of what is unknown about the better known of the two
+    p: str
+
+
+class DependenceView(msgspec.Struct, frozen=True):
+    """Pairs of columns that naive Bayes takes to be independent given the class, and are not."""
+
+    lines: tuple[DependenceLine, ...]
+    n_dependent: int  # significant pairs
+    n_pairs: int
+    n_rows: int
+    note: str = ""  # columns that are not compared
+    id: str = "dependence"
+    title: str = "Is it naive?"
+
+
 class CoefficientView(msgspec.Struct, frozen=True):
     """Coefficient, with positions of its dot and interval from 0 to 100."""
 
