@@ -152,13 +152,19 @@ def costs(value: object, classes: Sequence[Any]) -> ClassAmounts | None:
     """Return the misclassification costs from a matrix or a dict of dicts.
 
     `amounts[i, j]` is the cost of predicting class j for a row of class i. The diagonal must be 0, and every class must have
-    a positive cost, otherwise it would never be predicted.
+    a positive cost, otherwise it would never be predicted. Costs that were validated before are returned.
+
+    >>> costs({"no": {"yes": 1}, "yes": {"no": 5}}, ("no", "yes")).amounts.tolist()
+    [[0.0, 1.0], [5.0, 0.0]]
     """
-    if value is None:
-        return None
+    if value is None or isinstance(value, ClassAmounts):
+        return value
     amounts = _cost_table(value, classes) if isinstance(value, Mapping) else _numbers("costs", value)
     if amounts.shape != (len(classes), len(classes)):
-        raise ValueError(f"costs: shape {amounts.shape} for {len(classes)} classes {list(classes)!r}")
+        raise ValueError(
+            f"costs: shape {amounts.shape} for {len(classes)} classes {list(classes)!r}; give a row for each true class "
+            "and a column for each predicted class, or a dict of dicts by label"
+        )
     if not np.all(np.isfinite(amounts)) or (amounts < 0).any():
         raise ValueError("costs: give finite costs of at least 0")
     if np.any(np.diag(amounts) != 0):
@@ -240,18 +246,25 @@ def class_weights(value: object, classes: Sequence[Any]) -> ClassWeights:
 def _by_class(name: str, value: object, classes: Sequence[Any]) -> np.ndarray:
     if not isinstance(value, Mapping):
         return _numbers(name, value)
+    _check_labels(name, value, classes)
+    return _numbers(name, [_find(value, label, 0.0) for label in classes])
+
+
+def _check_labels(name: str, value: Mapping, classes: Sequence[Any]) -> None:
+    """Raise ValueError if a key is neither a class nor a class as string."""
     known = {*classes, *map(str, classes)}
     unknown = [label for label in value if label not in known]
     if unknown:
         raise ValueError(f"{name} names {unknown[0]!r}, but the classes are {', '.join(map(repr, classes))}")
-    return _numbers(name, [_find(value, label, 0.0) for label in classes])
 
 
 def _cost_table(value: Mapping, classes: Sequence[Any]) -> np.ndarray:
+    _check_labels("costs", value, classes)
     rows = [_find(value, label) for label in classes]
     for label, row in zip(classes, rows, strict=True):
         if not isinstance(row, Mapping):
             raise ValueError(f"costs: no row for class {label!r}; the classes are {list(classes)!r}")
+        _check_labels(f"costs[{label!r}]", row, classes)
         absent = [other for other in classes if other != label and _find(row, other) is None]
         if absent:
             raise ValueError(f"costs[{label!r}]: no cost for class {absent[0]!r}; the classes are {list(classes)!r}")

@@ -146,6 +146,7 @@ ASKED_TREES = {
     "C5.0": bt.C50Classifier,
     "category": lambda: bt.DecisionTreeClassifier(branching="multiway", missing="category", max_depth=4),
     "merged levels": bt.CHAIDClassifier,
+    "costs": lambda: bt.C45Classifier(costs=[[0, 1, 1], [30, 0, 1], [1, 1, 0]]),
 }
 
 

@@ -204,7 +204,7 @@ def test_a_large_tree_offers_the_intervals_of_its_node_only():
 
 def test_equal_costs_leave_the_path_of_a_tree_as_it_is():
     model = fitted(bt.C45Classifier())
-    dear = model.interview(costs=dict.fromkeys(model.schema_.names, 7.0))
+    dear = model.interview(question_costs=dict.fromkeys(model.schema_.names, 7.0))
     assert dear.next().column == model.interview().next().column == model.nodes()[0]["column"]
 
 
@@ -272,7 +272,7 @@ def test_text_is_not_asked_for_and_that_is_said():
 
 def test_equal_costs_ask_as_no_costs_do():
     model = fitted(bt.NaiveBayesClassifier())
-    free, dear = model.interview(), model.interview(costs=dict.fromkeys(model.schema_.names, 7.0))
+    free, dear = model.interview(), model.interview(question_costs=dict.fromkeys(model.schema_.names, 7.0))
     for place in range(0, len(PENGUINS), 60):
         row = PENGUINS.drop(columns="species").iloc[place]
         while (question := free.next()) is not None:
@@ -282,7 +282,7 @@ def test_equal_costs_ask_as_no_costs_do():
             free.answer(given(question, row))
             dear.answer(given(asked, row))
         assert dear.next() is None
-        free, dear = model.interview(), model.interview(costs=dict.fromkeys(model.schema_.names, 7.0))
+        free, dear = model.interview(), model.interview(question_costs=dict.fromkeys(model.schema_.names, 7.0))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model)[:60])
@@ -290,7 +290,7 @@ def test_the_question_of_largest_gain_per_cost_is_asked(model):
     names = fitted(model).schema_.names
     gains = {name: _gain_when_cheap(model, name) for name in names}
     costs = {name: 1.0 + k for k, name in enumerate(names)}
-    question = model.interview(costs=costs).next()
+    question = model.interview(question_costs=costs).next()
     telling = {name: gain / costs[name] for name, gain in gains.items() if gain is not None}
     assert question.column == max(telling, key=telling.get)
     assert question.gain == gains[question.column]
@@ -298,7 +298,7 @@ def test_the_question_of_largest_gain_per_cost_is_asked(model):
 
 def _gain_when_cheap(model, name):
     """The gain of a column that is asked for first, since it costs nothing; None where it would tell nothing."""
-    question = model.interview(costs={name: 0.0}).next()
+    question = model.interview(question_costs={name: 0.0}).next()
     return question.gain if question.column == name else None
 
 
@@ -310,7 +310,7 @@ def test_cheap_questions_save_costs_and_end_in_the_same_answer():
     spent = {True: 0.0, False: 0.0}
     for place in range(0, len(inputs), 10):
         for knows in spent:
-            talk = model.interview(sure=0.95, costs=costs if knows else None)
+            talk = model.interview(sure=0.95, question_costs=costs if knows else None)
             played(talk, inputs.iloc[place])
             spent[knows] += sum(costs[name] for name in talk.answers)
             assert not knows or talk.spent == sum(costs[name] for name in talk.answers)
@@ -318,7 +318,7 @@ def test_cheap_questions_save_costs_and_end_in_the_same_answer():
 
 
 def test_what_is_not_known_has_cost_nothing():
-    talk = fitted(bt.NaiveBayesClassifier()).interview(costs={"island": 0.5})
+    talk = fitted(bt.NaiveBayesClassifier()).interview(question_costs={"island": 0.5})
     talk.next()
     talk.answer(None)
     assert talk.spent == 0
@@ -326,11 +326,11 @@ def test_what_is_not_known_has_cost_nothing():
 
 def test_wrong_costs_are_refused_in_words():
     model = fitted(bt.NaiveBayesClassifier())
-    with pytest.raises(ValueError, match="costs: there is no column 'ísland'; did you mean 'island'"):
-        model.interview(costs={"ísland": 2.0})
+    with pytest.raises(ValueError, match="question_costs: there is no column 'ísland'; did you mean 'island'"):
+        model.interview(question_costs={"ísland": 2.0})
     for wrong in (-1.0, float("nan"), float("inf"), "much"):
-        with pytest.raises(ValueError, match=r"costs\['island'\]=.*: give a finite number of at least 0"):
-            model.interview(costs={"island": wrong})
+        with pytest.raises(ValueError, match=r"question_costs\['island'\]=.*: give a finite number of at least 0"):
+            model.interview(question_costs={"island": wrong})
 
 
 def test_the_game_takes_costs_and_tells_what_was_spent(tmp_path):

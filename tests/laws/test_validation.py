@@ -109,7 +109,6 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "criterion": ["error", "entropy", "gini", "gain_ratio", "twoing", "chi2"],
         "alpha": [None, {"alpha": 0.05, "criterion": "chi2"}],
         "priors": [None, {"priors": PRIORS}],
-        "costs": [None, {"costs": COSTS}],
         **TREE,
         "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
         "max_split_columns": [1, 2, 3],
@@ -136,7 +135,6 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "trials": [1, 4],
         "confidence": [0.25, 0.05],
         "min_cases": [2, 8],
-        "costs": [None, {"costs": COSTS}],
         **{name: [False, True] for name in ("rules", "subset", "global_pruning", "winnow", "fuzzy")},
         "early_stopping": [{"early_stopping": True, "trials": 3}, {"early_stopping": False, "trials": 3}],
     },
@@ -168,7 +166,6 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "CARTClassifier": {
         "criterion": ["gini", "entropy"],
         "priors": [None, {"priors": PRIORS}],
-        "costs": [None, {"costs": COSTS}],
         "prune_by": ["risk", {"prune_by": "impurity", "pruning": "min", "cp": 0.0}],
         **CART,
         "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
@@ -284,11 +281,16 @@ def variants() -> list[Any]:
     """
     found = {}
     for name, parameters in VALUES.items():
-        for parameter, values in {**parameters, **COMMON}.items():
+        for parameter, values in {**parameters, **common(name)}.items():
             for value in values:
                 found.setdefault(repr((name, made(name, parameter, value).get_params())), (name, parameter, value))
     first = {case[0]: case for case in reversed(found.values())}
     return [pytest.param(*case, marks=() if case is first[case[0]] else pytest.mark.slow) for case in found.values()]
+
+
+def common(name: str) -> dict[str, list[Any]]:
+    """Parameters that every estimator of this kind has."""
+    return COMMON | ({"costs": [None, {"costs": COSTS}]} if is_classifier(getattr(bt, name)()) else {})
 
 
 def made(name: str, parameter: str, value: Any) -> Any:
@@ -335,4 +337,4 @@ def test_folds_of_the_encoded_table_give_what_refitting_the_frame_gives(name, pa
 def test_the_list_of_values_has_every_estimator_and_every_parameter():
     assert set(VALUES) == {name for name in bt.__all__ if hasattr(getattr(bt, name), "explain")}
     for name, parameters in VALUES.items():
-        assert {*parameters, *COMMON, "schema"} == set(inspect.signature(getattr(bt, name)).parameters)
+        assert {*parameters, *common(name), "schema"} == set(inspect.signature(getattr(bt, name)).parameters)

@@ -233,6 +233,33 @@ def test_two_models_that_are_the_same_have_a_page_that_says_so(tmp_path):
     assert "contains no rows." in text
 
 
+COSTS = {
+    "Adelie": {"Chinstrap": 1, "Gentoo": 1},
+    "Chinstrap": {"Adelie": 20, "Gentoo": 1},
+    "Gentoo": {"Adelie": 1, "Chinstrap": 1},
+}
+
+
+def numbers(text: str) -> dict[str, float]:
+    return {name: float(value) for name, value in re.findall(r'data-name="(\w+)" data-value="([^"]+)"', text)}
+
+
+def test_the_page_of_a_model_with_costs_counts_its_answers_and_what_they_cost(tmp_path):
+    frame = PENGUINS[["island", "sex", "species"]]
+    model = bt.NaiveBayesClassifier(costs=COSTS).fit(frame, "species")
+    text = written(model, tmp_path, frame)
+    found = numbers(text)
+    assert found["accuracy"] == pytest.approx(model.score(frame, "species"))
+    assert found["expected_cost"] == pytest.approx(
+        np.mean([COSTS[truth].get(answer, 0) for truth, answer in zip(frame.species, model.predict(frame), strict=True)])
+    )
+    assert "the class of least expected cost" in text
+    assert '"costs":[[0.0,1.0,1.0],[20.0,0.0,1.0],[1.0,1.0,0.0]]' in text
+    plain = written(bt.NaiveBayesClassifier().fit(frame, "species"), tmp_path, frame)
+    assert "expected_cost" not in plain
+    assert '"costs"' not in plain
+
+
 def test_the_page_of_naive_bayes_names_the_columns_that_depend_on_each_other(tmp_path):
     model = bt.NaiveBayesClassifier().fit(PENGUINS, "species")
     text = written(model, tmp_path, PENGUINS)

@@ -104,15 +104,32 @@ def test_an_interview_without_memory_asks_what_an_interview_asks(server, fitted)
         answers[question.column] = choice
 
 
-def test_an_interview_with_costs_asks_for_what_is_cheap(server, fitted):
+def test_an_interview_with_question_costs_asks_for_what_is_cheap(server, fitted):
     names = fitted["nb"].schema_.names
     first = fitted["nb"].interview().next().column
     costs = {name: 1000.0 if name == first else 1.0 for name in names}
-    told = server.ask("POST", "/models/nb/interview", {"costs": costs}).json()["question"]
-    question = fitted["nb"].interview(costs=costs).next()
+    told = server.ask("POST", "/models/nb/interview", {"question_costs": costs}).json()["question"]
+    question = fitted["nb"].interview(question_costs=costs).next()
     assert (told["column"], told["gain"], told["cost"]) == (question.column, question.gain, 1.0)
+    assert server.ask("POST", "/models/nb/interview", {"costs": costs}).json()["question"] == told  # the older name
     for wrong in ({"nobody": 1}, {first: -1}):
+        assert 400 <= server.ask("POST", "/models/nb/interview", {"question_costs": wrong}).status <= 422
         assert 400 <= server.ask("POST", "/models/nb/interview", {"costs": wrong}).status <= 422
+
+
+def test_a_model_with_costs_answers_by_them(table, tmp_path):
+    X, y = table
+    labels = np.unique(y)
+    costs = (1 - np.eye(len(labels))) * np.arange(1, len(labels) + 1)[:, None] ** 3
+    model = bt.NaiveBayesClassifier(costs=costs).fit(X, y)
+    plain = bt.NaiveBayesClassifier().fit(X, y)
+    assert model.predict(X).tolist() != plain.predict(X).tolist()
+    bt.save(model, tmp_path / "costly.baytree")
+    server = Server([tmp_path / "costly.baytree"])
+    assert server.predict("costly", rows_of(X)).json()["predictions"] == model.predict(X).tolist()
+    assert server.ask("POST", "/models/costly/interview", {}).json()["prediction"] == model.interview().prediction
+    explained = server.ask("POST", "/models/costly/explain", {"rows": rows_of(X)}).json()["explanations"]
+    assert [each["prediction"] for each in explained] == model.predict(X).tolist()
 
 
 def test_an_answer_that_cannot_be_is_refused(server):

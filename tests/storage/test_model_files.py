@@ -37,11 +37,16 @@ def small_model():
     return bt.NaiveBayesClassifier(alpha=0.5).fit(FRAME[["a", "c", "y"]], "y")
 
 
-def resealed(document: object) -> bytes:
+def resealed(document: object, version: int = 3) -> bytes:
     """A file whose digest is right, whatever its document says."""
     body = json.dumps(document).encode() if not isinstance(document, bytes) else document
-    digest = hashlib.sha256(b"baytree 2 " + body).hexdigest().encode()
-    return b'{"baytree": 2, "sha256": "%s", "document": ' % digest + body + b"}\n"
+    digest = hashlib.sha256(b"baytree %d " % version + body).hexdigest().encode()
+    return b'{"baytree": %d, "sha256": "%s", "document": ' % (version, digest) + body + b"}\n"
+
+
+def costs_section(rows: list[list[float]]) -> dict:
+    values = [cost for row in rows for cost in row]
+    return {"amounts": {"dtype": "<f8", "shape": [len(rows), len(rows[0])], "values": values}, "by_model": False}
 
 
 def document_of(model) -> dict:
@@ -106,7 +111,10 @@ def test_every_flipped_bit_and_every_truncation_is_refused():
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda d: d.update(extra=1), "extra"),
+        (lambda d: d.update(extra=1), "the section 'extra' is unknown to this version of baytree; update baytree"),
+        (lambda d: d.update(costs=costs_section([[0.0, 1.0]])), "the cost matrix does not fit the classes"),
+        (lambda d: d.update(costs=costs_section([[0.0, -1.0], [1.0, 0.0]])), "impossible cost"),
+        (lambda d: d.update(costs=costs_section([[0.0, 1.0], [1.0, 0.0]]) | {"other": 1}), "other"),
         (lambda d: d.pop("model"), "model"),
         (lambda d: d.update(estimator="os.system"), "does not know"),
         (lambda d: d.update(estimator="load", parameters={"path": "other.baytree"}), "does not know"),
@@ -133,7 +141,7 @@ def test_a_document_with_a_right_digest_and_wrong_content_is_refused(damage, wor
 
 
 def test_a_newer_format_is_refused_by_name():
-    content = storage.dumps(small_model()).replace(b'"baytree": 2', b'"baytree": 7', 1)
+    content = storage.dumps(small_model()).replace(b'"baytree": 3', b'"baytree": 7', 1)
     with pytest.raises(ModelFileError, match=r"format 7.*update baytree"):
         storage.loads(content)
 
@@ -344,11 +352,30 @@ def test_files_of_earlier_versions_load_and_predict_as_they_did(path):
     assert np.allclose(answer, stored.get("probabilities", stored.get("values")), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.baytree")), ids=lambda path: path.stem)
+def test_files_of_earlier_formats_become_files_of_format_3_that_stay_as_they_are(path):
+    content = storage.dumps(bt.load(path))
+    assert content.startswith(b'{"baytree": 3, ')
+    assert storage.dumps(storage.loads(content)) == content
+    stored = json.loads(path.with_suffix(".json").read_text())
+    assert np.array_equal(storage.loads(content).predict(stored["rows"]), bt.load(path).predict(stored["rows"]))
+
+
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("1-*.baytree")), ids=lambda path: path.stem)
-def test_files_of_format_1_become_those_of_format_2(path):
-    today = GOLDEN / path.name.replace("1-", "2-", 1)
-    assert storage.dumps(bt.load(path)) == today.read_bytes()
-    assert storage.dumps(bt.load(today)) == today.read_bytes()
+def test_files_of_formats_1_and_2_become_the_same_file(path):
+    assert storage.dumps(bt.load(path)) == storage.dumps(bt.load(GOLDEN / path.name.replace("1-", "2-", 1)))
+
+
+@pytest.mark.parametrize("estimator", [bt.CARTClassifier, bt.DecisionTreeClassifier, bt.C50Classifier])
+def test_files_of_format_2_keep_the_costs_that_their_trees_learnt_with(estimator):
+    model = estimator(costs={"yes": {"no": 9}, "no": {"yes": 1}}).fit(FRAME[["a", "c", "y"]], "y")
+    document = document_of(model)
+    del document["costs"]
+    content = resealed(document, version=2)
+    loaded, predictor = storage.loads(content), storage.predictor_of(content)
+    assert loaded.predict(FRAME).tolist() == predictor.predict(FRAME).tolist() == model.predict(FRAME).tolist()
+    assert loaded.predict(FRAME, reject={"cost": 0.5}).tolist() == model.predict(FRAME, reject={"cost": 0.5}).tolist()
+    assert storage.dumps(loaded) == storage.dumps(model)
 
 
 def test_a_tree_of_format_1_with_bins_is_a_tree_with_cuts():

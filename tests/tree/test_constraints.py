@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import storage
 
 PENGUINS = bt.datasets.load("penguins")
 TREES = [
@@ -81,12 +80,6 @@ def test_multiway_trees_begin_with_the_named_column(column, missing):
     if missing != "fractional":
         number = bt.DecisionTreeRegressor(branching="multiway", missing=missing, first_split=column, max_depth=2)
         assert number.fit(PENGUINS.dropna(subset="body_mass_g"), "body_mass_g").nodes()[0]["column"] == column
-
-
-def test_a_file_without_wishes_is_the_file_of_before():
-    model = bt.CARTClassifier().fit(PENGUINS, "species")
-    assert b"monotone" not in storage.dumps(model)
-    assert b"first_split" not in storage.dumps(model)
 
 
 def test_exports_and_ledgers_follow_the_model():

@@ -39,7 +39,7 @@ def test_a_tree_cut_back_to_few_leaves_keeps_its_p_values():
     assert str(model).count("adjusted p") == model.n_nodes_ - model.n_leaves_
 
 
-@pytest.mark.parametrize("parameters", [{"criterion": "twoing"}, {"missing": "surrogate"}, {"costs": [[0, 1], [2, 0]]}])
+@pytest.mark.parametrize("parameters", [{"criterion": "twoing"}, {"missing": "surrogate"}, {"priors": [0.5, 0.5]}])
 def test_what_does_not_go_with_merging_is_refused_with_a_remedy(parameters):
     with pytest.raises(ValueError, match="use"):
         bt.DecisionTreeClassifier(branching="merge", **parameters).fit(X, Y)

@@ -15,6 +15,7 @@ from baytree._warnings import renamed
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.rendering.explanation import ExcludedClasses, ExplanationTable, to_text
+from baytree.uncertainty.decision import CostMatrix
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
@@ -47,20 +48,25 @@ class Model(Protocol):
         ...
 
 
-def predict_codes(model: Model, table: Table) -> np.ndarray:
-    """Class code of each row: the most probable class, unless the model decides otherwise, as with costs. int [n_rows]"""
+def predict_codes(model: Model, table: Table, costs: CostMatrix | None = None) -> np.ndarray:
+    """Class code of each row: the most probable class, or the one of least expected cost. int [n_rows]"""
+    if costs is not None and not costs.by_model:
+        return costs.predict_codes(model.predict(table))
     choose = getattr(model, "predict_codes", None)
     return choose(table) if choose else np.argmax(model.predict(table), axis=1)
 
 
-def predict_with_codes(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray | None]:
-    """Predictions of each row, and its class code; the code is None in regression.
+def predict_with_codes(model: Model, table: Table, costs: CostMatrix | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Predictions of each row, and its class code as in `predict_codes`; the code is None in regression.
 
     Models that compute both in one pass have a method of this name.
     """
     both = getattr(model, "predict_with_codes", None)
     if table.schema.target.classes is None:
         return model.predict(table), None
+    if costs is not None and not costs.by_model:
+        probability = model.predict(table)
+        return probability, costs.predict_codes(probability)
     if both:
         return both(table)
     predictions, choose = model.predict(table), getattr(model, "predict_codes", None)
@@ -108,10 +114,13 @@ class Explanation(msgspec.Struct, frozen=True):
         Unit of start and effects: probability for trees, number in regression.
     unanswered : str
         Why the row is rejected, if `reject` was given; otherwise empty.
+    choice : int or None
+        Index of the predicted class, if it is the class of least expected cost; None for the most probable class.
     scores : ndarray of shape (n_classes,)
         Sum of start and effects.
     prediction : object
-        Most probable class, or the number; None if the row is rejected.
+        Predicted class: the most probable one, or the one of least expected cost; or the number. None if the row is
+        rejected.
     """
 
     classes: tuple
@@ -120,6 +129,7 @@ class Explanation(msgspec.Struct, frozen=True):
     probability: np.ndarray  # [n_classes]
     unit: str = "log-odds"  # of start and effects; "probability" for trees, "number" in regression
     unanswered: str = ""  # why the row is rejected
+    choice: int | None = None  # code of the predicted class, if costs decide
 
     @property
     def scores(self) -> np.ndarray:
@@ -131,12 +141,17 @@ class Explanation(msgspec.Struct, frozen=True):
 
     @property
     def prediction(self) -> object:
-        """Most probable class, or the number; None if the row is rejected."""
+        """Predicted class, or the number; None if the row is rejected."""
         if self.unanswered:
             return None
         if self.unit == "number":
             return float(self.scores[0])
-        return self.classes[int(np.argmax(self.probability))]
+        return self.classes[self._ranking()[0]]
+
+    def _ranking(self) -> list[int]:
+        """Classes by probability; the predicted one first."""
+        order = np.argsort(-self.probability, kind="stable").tolist()
+        return order if self.choice is None else [self.choice, *(code for code in order if code != self.choice)]
 
     def to_dict(self) -> dict:
         """Explanation as plain Python values."""
@@ -158,19 +173,20 @@ class Explanation(msgspec.Struct, frozen=True):
     def against_runner_up(self) -> tuple[str, str, list[float], float]:
         """Prediction as text, unit of the amounts, amounts (start, then each line of evidence), and their sum.
 
-        For classes, the amounts compare the most probable class with the second.
+        For classes, the amounts compare the predicted class with the most probable of the others.
         """
         ledger, scores = (self.start, *(line.effect for line in self.evidence)), self.scores
         if self.unit == "number":
             return f"{self.classes[0]} = {scores[0]:.6g}", "number", [float(line[0]) for line in ledger], float(scores[0])
-        order = np.argsort(-self.probability, kind="stable")
-        best = int(order[0])
-        prefix = f"rejected: {self.unanswered}; the most probable class is " if self.unanswered else ""
+        best, *others = self._ranking()
+        what = "most probable class" if self.choice is None else "class of least expected cost"
+        prefix = f"rejected: {self.unanswered}; the {what} is " if self.unanswered else ""
         text = f"{prefix}{self.classes[best]}, with probability {self.probability[best]:.3f}"
-        if len(order) == 1:
+        if not others:
             return text, self.unit, [float(line[0]) for line in ledger], float(scores[0])
-        other = int(order[1])
+        other = others[0]
         text += f" ({self.classes[other]}: {self.probability[other]:.3f})"
+        text += "" if self.choice is None or self.unanswered else ", by least expected cost"
         title = f"{self.unit} for {self.classes[best]} against {self.classes[other]}"
         with np.errstate(invalid="ignore"):  # -inf - -inf for two impossible classes
             amounts = [float(line[best] - line[other]) for line in ledger]

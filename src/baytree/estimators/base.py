@@ -48,7 +48,9 @@ from baytree.engine.remote_frame import open_remote_frame
 from baytree.estimators import docstrings
 from baytree.estimators.docstrings import complete_methods
 from baytree.param_synonyms import unknown_parameter
+from baytree.param_validation import ClassAmounts
 from baytree.statistics.profile import Profile
+from baytree.uncertainty.decision import CostMatrix
 from baytree.uncertainty.intervals import widen_to_include
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ class Estimator(BaseEstimator):
     model_: Any  # a frozen record, the result of the learner
     schema_: Schema
     profile_: Profile | None = None  # of all rows so far
+    _costs: CostMatrix | None = None  # by which the fitted model chooses a class
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -136,6 +139,7 @@ class Estimator(BaseEstimator):
 
     def _learn(self, entered: PreparedRows, **of_rows: Any) -> FitResult:
         rows = entered.rows
+        self._class_costs(rows.schema.classes)  # refused before anything is learnt
         learner = self._learner(rows.schema, **self._row_dependent_settings(entered, **of_rows))
         profile = submit_profile(rows) if self.profile else lambda: None
         return msgspec.structs.replace(self._run_learner(learner, rows), profile=profile())
@@ -172,6 +176,19 @@ class Estimator(BaseEstimator):
     def _learner(self, schema: Schema) -> Learner:
         """Build the learner for rows of this schema from the validated parameters."""
         raise NotImplementedError(f"{type(self).__name__} must implement _learner")
+
+    @property
+    def _learns_costs(self) -> bool:
+        """Whether learning uses the parameter `costs`, so that the model itself predicts by them."""
+        return False
+
+    def _class_costs(self, classes: Sequence[Any]) -> ClassAmounts | None:
+        """Validated parameter `costs`; None if the estimator has none."""
+        return param_validation.costs(getattr(self, "costs", None), classes)
+
+    def _cost_matrix(self, schema: Schema) -> CostMatrix | None:
+        """Costs by which a model of this schema chooses a class."""
+        return CostMatrix.of(self._class_costs(schema.classes), schema.classes, self._learns_costs)
 
     def _run_learner(self, learner: Learner, rows: Partitions) -> FitResult:
         """Run a learner on rows."""
@@ -240,13 +257,14 @@ class Estimator(BaseEstimator):
 
     def _set_fitted_state(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         """Set all fitted attributes after the fit has succeeded."""
+        self._set_schema_state(schema, learnt.profile, has_text_names)
         for name, value in learnt.fitted_attributes.items():
             setattr(self, name, value)
-        self._set_schema_state(schema, learnt.profile, has_text_names)
         self.model_ = learnt.model
 
     def _set_schema_state(self, schema: Schema, profile: Profile | None, has_text_names: bool) -> None:
-        """Set the attributes that describe the training rows: schema, profile, classes and column names."""
+        """Set the attributes that describe the training rows (schema, profile, classes, column names), and the costs."""
+        self._costs = self._cost_matrix(schema)  # first: it refuses costs that lack a class
         self.n_features_in_ = len(schema.inputs)
         if has_text_names:
             self.feature_names_in_ = np.array(schema.inputs, dtype=object)
@@ -265,7 +283,7 @@ class Estimator(BaseEstimator):
         if not hasattr(self, "model_"):  # check_is_fitted reads tags, which takes longer than predicting a row
             check_is_fitted(self, "model_")
         name = type(self).__name__
-        return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_)
+        return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_, self._costs)
 
     def _encoded(self, X: FrameLike) -> Table:
         """Encode rows for prediction with the schema of the fit."""

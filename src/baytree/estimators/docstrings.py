@@ -24,6 +24,12 @@ PARAMETERS = {
         "{'missing', 'error'}, default='missing'",
         "How to treat a level that does not occur in the training rows: as a missing value, or as an error.",
     ),
+    "costs": (
+        "array-like or dict of dict, optional",
+        "``costs[i][j]`` is the cost of predicting class j when i is true, in the order of `classes_` or by label, with 0\n"
+        "on the diagonal. `predict` answers the class of least expected cost, the first one on ties; learning and\n"
+        "`predict_proba` are unchanged. By default every mistake costs the same.",
+    ),
     "averaging": (
         "{None, 'prunings'}, optional",
         "With ``'prunings'``, predict the exact Bayesian average over all prunings of the grown tree, each weighted by how\n"
@@ -170,6 +176,11 @@ METHOD_PARAMETERS = {
         "costs), `typicality` (minimum proportion of rows, expected under the model, that are at most as likely as this "
         "row) and `sets`. Prediction sets come from `baytree.conformal`: a class is then predicted only if it is the only "
         "one in its set.",
+    ),
+    "costs": (
+        "array-like or dict of dict, optional",
+        "Costs for these rows instead of the model's own: ``costs[i][j]`` of predicting class j when i is true, in the "
+        "order of `classes_` or by label. The class of least expected cost is predicted, the first one on ties.",
     ),
     "sure": ("float, default=0.99", "Probability at which a class is accepted and the interview ends."),
     "target": ("str", "Target language or format, such as 'sql' or 'python': see `baytree.export`."),

@@ -25,6 +25,7 @@ from baytree.engine.partitions import LocalPartitions
 from baytree.engine.remote import RemotePartitions
 from baytree.estimators.base import Estimator, PreparedRows
 from baytree.estimators.incremental import AdditiveEstimator
+from baytree.uncertainty.decision import CostMatrix
 
 if TYPE_CHECKING:
     from baytree.base.learner import ObservedStatistic
@@ -43,8 +44,14 @@ def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) 
     than the schema that validates the parameters.
     """
     estimator._check_common_parameters()
+    estimator._class_costs(schema.classes)
     for_rows = {} if rows is None else estimator._row_dependent_settings(PreparedRows(LocalPartitions(rows), False, None))
     return estimator._learner(schema, **for_rows)
+
+
+def cost_matrix(estimator: Estimator, schema: Schema, classes: tuple) -> CostMatrix | None:
+    """Costs by which a model of this schema chooses a class; `classes` are those of all rows, a fold may have fewer."""
+    return CostMatrix.of(estimator._class_costs(classes), schema.classes, estimator._learns_costs)
 
 
 def prepare_remote_rows(estimator: Estimator, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> RemotePartitions:

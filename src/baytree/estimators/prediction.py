@@ -15,11 +15,12 @@ import msgspec
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from baytree import _warnings, param_validation
+from baytree import param_validation
 from baytree._registry import PUBLIC_MODULES
-from baytree._typing import FrameLike, RejectLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, RejectLike, TargetLike, WeightsLike
+from baytree._warnings import warn
 from baytree.base.model import Explanation, ExplanationList
-from baytree.base.predictor import is_without_rows
+from baytree.base.predictor import Predictor, is_without_rows
 from baytree.data.encoding import read_target as target_reading
 from baytree.data.schema.schema import Target
 from baytree.engine.dispatch import remote_source
@@ -49,7 +50,7 @@ def _warn_of_numbers(target: Target, classifier: str) -> None:
         return
     counterpart = classifier.replace("Classifier", "Regressor").replace("Logistic", "Linear")
     regressor = counterpart if counterpart in PUBLIC_MODULES and counterpart != classifier else "DecisionTreeRegressor"
-    _warnings.warn(
+    warn(
         f"the target {target.name!r} has {len(target.classes or ()):,} different numbers, and each is a class of its own; "
         f"to predict the number use {regressor}; if they are labels, convert them to text"
     )
@@ -58,30 +59,38 @@ def _warn_of_numbers(target: Target, classifier: str) -> None:
 class Classifier(ClassifierMixin, Estimator):
     """Base class of classifiers."""
 
-    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
-        """Predict the class of each row, the most probable one; with `reject`, None for rejected rows."""
-        predictions = self._predictor.predict(X)
+    def predict(self, X: FrameLike, *, reject: RejectLike = None, costs: CostsLike = None) -> np.ndarray:
+        """Predict the class of each row, the most probable or least costly one; with `reject`, None for rejected rows."""
+        predictor = self._deciding(costs)
+        predictions = predictor.predict(X)
         if reject is None:
             return predictions
-        reasons, predictions = self._rejection_reasons(X, reject, predictions), predictions.astype(object)
+        reasons, predictions = self._rejection_reasons(X, reject, predictor), predictions.astype(object)
         predictions[[row for row, why in enumerate(reasons) if why]] = None
         return predictions
 
-    def explain(self, X: FrameLike, *, reject: RejectLike = None) -> list[Explanation]:
+    def explain(self, X: FrameLike, *, reject: RejectLike = None, costs: CostsLike = None) -> list[Explanation]:
         """Explain the prediction of each row, one `Explanation` per row; with `reject`, also why a row is rejected."""
-        explanations = super().explain(X)
+        predictor = self._deciding(costs)
+        explanations = predictor.explain(X)
         if reject is None:
             return explanations
-        reasons = self._rejection_reasons(X, reject, self._predictor.predict(X))
+        reasons = self._rejection_reasons(X, reject, predictor)
         return ExplanationList(
             [msgspec.structs.replace(each, unanswered=why) for each, why in zip(explanations, reasons, strict=True)]
         )
 
-    def _rejection_reasons(self, X: FrameLike, reject: RejectLike, answers: np.ndarray) -> list[str]:
+    def _deciding(self, costs: CostsLike) -> Predictor:
+        """Predictor that chooses classes by these costs, by default the model's own."""
+        predictor = self._predictor
+        checked = param_validation.costs(costs, predictor.schema.classes)
+        return predictor if checked is None else predictor.with_costs(checked)
+
+    def _rejection_reasons(self, X: FrameLike, reject: RejectLike, predictor: Predictor) -> list[str]:
 
         if remote_source(X) is not None:
             raise ValueError("reject needs rows in memory; pass a local frame, such as one partition at a time")
-        return [] if is_without_rows(X) else rejection_reasons(self, X, reject, answers)
+        return [] if is_without_rows(X) else rejection_reasons(self, X, reject, predictor)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
@@ -113,20 +122,30 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._interval_bounds(X, level)
 
-    def interview(self, frame: FrameLike = None, sure: float = 0.99, costs: Mapping[str, float] | None = None) -> Interview:
+    def interview(
+        self,
+        frame: FrameLike = None,
+        sure: float = 0.99,
+        question_costs: Mapping[str, float] | None = None,
+        costs: Mapping[str, float] | None = None,
+    ) -> Interview:
         """Start an interview about a row: it asks for the most informative column next and updates the class probabilities.
 
         Rows are needed only if the model has stored no profile of its training rows.
 
         Parameters
         ----------
-        costs : dict, optional
+        question_costs : dict, optional
             Cost of asking for a column, by name; 1 for columns not listed. The column with the largest gain per cost is
             asked first.
+        costs : dict, optional
+            Older name of `question_costs`.
         """
         from baytree.interview.interview import interview  # slow import, only needed here
 
-        return interview(self._predictor, frame, sure, costs)
+        if costs is not None:
+            warn("costs is called question_costs now", DeprecationWarning)
+        return interview(self._predictor, frame, sure, costs if question_costs is None else question_costs)
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
         """Logarithm of `predict_proba`. float64 [n_rows, n_classes]"""
@@ -197,19 +216,18 @@ class Regressor(RegressorMixin, Estimator):
     _read_labels = staticmethod(target_reading.read_numbers)
 
 
-def rejection_reasons(model: Classifier, X: FrameLike, given: object, answers: np.ndarray) -> list[str]:
-    """Reason for rejecting each row, given the predicted classes; the empty string for rows that are not rejected."""
+def rejection_reasons(model: Classifier, X: FrameLike, given: object, predictor: Predictor) -> list[str]:
+    """Reason for rejecting the prediction of each row; the empty string for rows that are not rejected."""
     reject, classes = RejectRule.read(given), model.classes_.tolist()
-    probability = model.predict_proba(X)
-    code_of = {label: code for code, label in enumerate(classes)}
-    predicted = np.array([code_of[label] for label in answers.tolist()], np.int64)
+    probability, predicted = predictor.predict_with_codes(predictor.encoded(X))
+    assert predicted is not None  # a classifier
     rules = []
     if reject.sets is not None:
         rules.append(ambiguous_reasons(reject.sets.predict_set(X), classes))
     if reject.typicality is not None:
         rules.append(atypical_reasons(typicality(model, X), reject.typicality))
     if reject.cost is not None:
-        rules.append(too_costly(_expected(model, probability, predicted), reject.cost))
+        rules.append(too_costly(_expected(predictor, probability, predicted), reject.cost))
     if reject.confidence is not None:
         rules.append(low_confidence_reasons(probability[np.arange(len(predicted)), predicted], reject.confidence))
     return first_reasons(rules, len(predicted))
@@ -226,9 +244,8 @@ def typicality(model: Classifier, X: FrameLike) -> np.ndarray:
     return find(model._predictor.encoded(X))
 
 
-def _expected(model: Classifier, probability: np.ndarray, choice: np.ndarray) -> np.ndarray:
-    """Expected cost of each prediction: by the model's costs, or 1 for a mistake. float64 [n_rows]"""
-    costs = param_validation.costs(getattr(model, "costs", None), model.schema_.classes)
-    if costs is None:
+def _expected(predictor: Predictor, probability: np.ndarray, choice: np.ndarray) -> np.ndarray:
+    """Expected cost of each prediction: by the predictor's costs, or 1 for a mistake. float64 [n_rows]"""
+    if predictor.costs is None:
         return 1 - probability[np.arange(len(choice)), choice]
-    return np.einsum("nk,kn->n", probability, costs.of(model.schema_.classes)[:, choice])
+    return np.einsum("nk,kn->n", probability, predictor.costs.amounts[:, choice])

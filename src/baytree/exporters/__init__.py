@@ -104,14 +104,12 @@ def _rejecting(formula: Formula, min_probability: float) -> Formula:
 
 
 def formula_of(model: FittedEstimator | Predictor) -> Formula:
-    """Formula of a fitted model, including its rule for levels that did not occur in training."""
-    import msgspec
-
+    """Formula of a fitted model, including its costs and its rule for levels that did not occur in training."""
     from baytree.base.predictor import Predictor
 
     predictor = model if isinstance(model, Predictor) else model._predictor
     predictor.check_target()
-    return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
+    return predictor.formula()
 
 
 _EXPECTED_INPUT = {  # input that an exported program expects where the model parsed strings in a format

@@ -16,7 +16,7 @@ from baytree._typing import EstimatorLike
 from baytree.base.learner import MergeableLearner
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
-from baytree.estimators.learner_access import learner_of
+from baytree.estimators.learner_access import cost_matrix, learner_of
 from baytree.folds.splitters import Fold
 from baytree.metrics import scores as metrics
 from baytree.model_selection.problem import SupervisedProblem
@@ -182,6 +182,9 @@ def _column_models(
     """Naive Bayes model of each fold; None if the estimator is not a sum of column terms."""
     prepared = with_fixed_kinds(estimator, problem)
     if not problem.is_classification or not encodes_identically(prepared, problem):
+        return None
+    costs = cost_matrix(prepared, problem.schema, problem.schema.classes)
+    if costs is not None and not costs.by_model:  # the sums of log-likelihoods give the most probable class
         return None
     learner = learner_of(prepared, problem.table.schema)
     return _additive_folds(learner, problem.table, folds) if can_subtract(learner, problem.table.schema) else None

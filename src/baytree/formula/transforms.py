@@ -58,6 +58,11 @@ def _columns(part: Any) -> set[int]:
     return columns
 
 
+def with_step(formula: Formula, value: Expression) -> tuple[Formula, Named]:
+    """Formula with one more step, and the reference to its value."""
+    return msgspec.structs.replace(formula, steps=(*formula.steps, Step(value))), Named(len(formula.steps))
+
+
 _NO_CLASS = Constant((-1.0,))
 
 
@@ -67,10 +72,9 @@ def abstain_below(formula: Formula, min_probability: float) -> Formula:
         raise ValueError(
             f"reject={min_probability:g}: {formula.target!r} is numeric and has no class probabilities; omit reject"
         )
-    steps = (*formula.steps, Step(formula.choice))
-    choice = Named(len(steps) - 1)
+    stepped, choice = with_step(formula, formula.choice)
     is_unsure = Compare(_probability(formula, choice), "<", Constant((min_probability,)))
-    return msgspec.structs.replace(formula, steps=steps, choice=Case((When(is_unsure, _NO_CLASS),), choice))
+    return msgspec.structs.replace(stepped, choice=Case((When(is_unsure, _NO_CLASS),), choice))
 
 
 def may_abstain(formula: Formula) -> bool:
@@ -100,8 +104,8 @@ def deduplicate_leaves(formula: Formula) -> tuple[Formula, Places]:
     routes = [record for record in records(formula) if isinstance(record, (Named, Route))]
     leaf_rows: Places = {}
     for tree in range(len(formula.trees)):
-        own_picks = [pick for pick in picks if _resolve(formula, pick.of) == Route(tree)]
-        n_read = sum(_resolve(formula, each) == Route(tree) for each in routes) - _is_step(formula, Route(tree))
+        own_picks = [pick for pick in picks if resolve(formula, pick.of) == Route(tree)]
+        n_read = sum(resolve(formula, each) == Route(tree) for each in routes) - _is_step(formula, Route(tree))
         if own_picks and n_read == len(own_picks):
             formula, leaf_rows[tree] = _merged(formula, own_picks)
     return formula, leaf_rows
@@ -121,7 +125,8 @@ def _merged(formula: Formula, picks: list[Pick]) -> tuple[Formula, list[int]]:
     return msgspec.structs.replace(formula, steps=steps, answers=replaced(formula.answers), choice=choice), leaf_rows
 
 
-def _resolve(formula: Formula, expression: msgspec.Struct) -> msgspec.Struct:
+def resolve(formula: Formula, expression: msgspec.Struct) -> msgspec.Struct:
+    """Expression that a reference to a step stands for."""
     while isinstance(expression, Named):
         expression = formula.steps[expression.step].value
     return expression

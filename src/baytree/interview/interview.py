@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree._typing import FrameLike
-from baytree._warnings import did_you_mean
+from baytree._warnings import did_you_mean, renamed
 from baytree.base.labelled_rows import encode_labelled
 from baytree.base.predictor import Predictor
 from baytree.data.encoding.encode_column import number
@@ -35,22 +35,22 @@ Answer: TypeAlias = str | float | tuple[float | None, ...] | list[float | None] 
 
 
 def interview(
-    predictor: Predictor, frame: FrameLike = None, sure: float = SURE, costs: Mapping[str, float] | None = None
+    predictor: Predictor, frame: FrameLike = None, sure: float = SURE, question_costs: Mapping[str, float] | None = None
 ) -> Interview:
     """Interview based on the model's stored profile, or on the profile of the given rows with their target."""
     predictor.check_target()
     if frame is not None:
         predictor = msgspec.structs.replace(predictor, profile=Profile.of(encode_labelled(predictor, frame)[0]))
-    return Interview(predictor, sure, costs)
+    return Interview(predictor, sure, question_costs)
 
 
 def resume_interview(
-    talk: Interview, answers: Mapping[str, Answer], sure: float, costs: Mapping[str, float] | None = None
+    talk: Interview, answers: Mapping[str, Answer], sure: float, question_costs: Mapping[str, float] | None = None
 ) -> Interview:
     """Another interview with the same model in which these columns have been answered in this order."""
     resumed = copy(talk)
     names = resumed.schema.names
-    resumed.sure, resumed.costs = sure, _costs(costs, resumed.schema)
+    resumed.sure, resumed.question_costs = sure, _checked_costs(question_costs, resumed.schema)
     resumed._given = [(names.index(name), _read(resumed.schema[name], value), value) for name, value in answers.items()]
     resumed._imagine()
     return resumed
@@ -94,7 +94,7 @@ class Interview:
         The model.
     sure : float, default=0.99
         Probability of a class at which the interview ends.
-    costs : dict, optional
+    question_costs : dict, optional
         Cost of asking for a column, by its name: a laboratory test more than a visual inspection. Columns that are not
         named cost 1; a column that costs 0 is asked for first.
 
@@ -103,7 +103,7 @@ class Interview:
     belief : dict
         The probability of each class given the answers.
     prediction : object
-        The class that would be predicted now.
+        The class that would be predicted now: the most probable one, or the one of least expected cost.
     answers : dict
         The answers by column; None for an unknown value.
     unasked : tuple of str
@@ -123,7 +123,7 @@ class Interview:
     'Gentoo'
     """
 
-    def __init__(self, predictor: Predictor, sure: float = SURE, costs: Mapping[str, float] | None = None):
+    def __init__(self, predictor: Predictor, sure: float = SURE, question_costs: Mapping[str, float] | None = None):
         if predictor.schema.target.classes is None:
             raise ValueError(f"{predictor.name} predicts numbers; an interview needs a classifier")
         if not 0 < sure <= 1:
@@ -134,7 +134,7 @@ class Interview:
                 "it needs nominal, ordinal or numeric columns"
             )
         self.sure, self.schema, self._predictor = sure, predictor.schema, predictor
-        self.costs = _costs(costs, predictor.schema)
+        self.question_costs = _checked_costs(question_costs, predictor.schema)
         profile = _known(predictor)
         self._cells = cells_of(predictor, profile, predictor.model.formula(predictor.schema))
         self._prior = class_weights(profile)
@@ -185,8 +185,10 @@ class Interview:
         self._asked = max(informative, key=lambda column: (*self._worth(column, gains[column]), -column), default=None)
         if self._asked is None:
             return None
-        column, cost = self.schema.columns[self._asked], self._cost(self._asked) if self.costs else None
+        column, cost = self.schema.columns[self._asked], self._cost(self._asked) if self.question_costs else None
         return Question(column.name, column.kind, self._choices(self._asked), gains[self._asked], column.unit, cost)
+
+    costs = renamed("costs", "question_costs")
 
     def _worth(self, column: int, gain: float) -> tuple[float, float]:
         """Expected gain per cost; questions without a cost are compared by their gain."""
@@ -197,7 +199,7 @@ class Interview:
         return len({self._cost(column) for column in range(len(self.schema))}) > 1
 
     def _cost(self, column: int) -> float:
-        return self.costs.get(self.schema.columns[column].name, 1.0)
+        return self.question_costs.get(self.schema.columns[column].name, 1.0)
 
     def answer(self, value: Answer) -> dict[Any, float]:
         """Record the answer to the last question; return the class probabilities.
@@ -254,12 +256,12 @@ def class_weights(profile: Profile) -> np.ndarray:
     return (first.counts if isinstance(first, Histogram) else first).cells.rounded().sum(axis=0)
 
 
-def _costs(given: Mapping[str, float] | None, schema: Schema) -> dict[str, float]:
-    """Validate costs: names of columns and finite, non-negative numbers."""
+def _checked_costs(given: Mapping[str, float] | None, schema: Schema) -> dict[str, float]:
+    """Validate the costs of questions: names of columns and finite, non-negative numbers."""
     for name in given or {}:
         if name not in schema.names:
-            raise ValueError(f"costs: {did_you_mean('column', str(name), schema.names)}")
-    return {name: finite(f"costs[{name!r}]", cost, 0.0) for name, cost in (given or {}).items()}
+            raise ValueError(f"question_costs: {did_you_mean('column', str(name), schema.names)}")
+    return {name: finite(f"question_costs[{name!r}]", cost, 0.0) for name, cost in (given or {}).items()}
 
 
 def _known(predictor: Predictor) -> Profile:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.base.model import predict_codes
 from baytree.base.predictor import Predictor
 from baytree.data.schema.column import Kind
 from baytree.interview.answer_cells import AnswerCells, own_shares, rows_of
@@ -57,9 +56,9 @@ class SimulatedRows:
 
     @property
     def choice(self) -> int:
-        """The predicted class if it is the same in all rows, else the most probable one."""
-        chosen = np.unique(predict_codes(self.predictor.model, rows_of(self.schema, self.values)))
-        return int(chosen[0]) if len(chosen) == 1 and (self.factor == 1).all() else int(np.argmax(self.belief))
+        """The predicted class if it is the same in all rows, else the one that the belief decides."""
+        chosen = np.unique(self.predictor.predict_codes(rows_of(self.schema, self.values)))
+        return int(chosen[0]) if len(chosen) == 1 and (self.factor == 1).all() else int(self.predictor.choose(self.belief))
 
     def questions(self) -> list[int]:
         """Columns that the model prescribes as the next question: none, any column may be asked for."""

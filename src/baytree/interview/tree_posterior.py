@@ -19,7 +19,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.base.model import predict_codes
 from baytree.base.predictor import Predictor
 from baytree.data.schema.column import Kind
 from baytree.formula.inputs import FormulaNode, FormulaTest
@@ -121,10 +120,10 @@ class TreeBelief:
 
     @property
     def choice(self) -> int:
-        """The predicted class if it is the same in every possible leaf, else the most probable one."""
+        """The predicted class if it is the same in every possible leaf, else the one that the belief decides."""
         leaves = self.leaves if self._open_columns else [Leaf(0, 1.0, {})]
-        predicted = np.unique(predict_codes(self.paths.predictor.model, self._rows(leaves)))
-        return int(predicted[0]) if len(predicted) == 1 else int(np.argmax(self.belief))
+        predicted = np.unique(self.paths.predictor.predict_codes(self._rows(leaves)))
+        return int(predicted[0]) if len(predicted) == 1 else int(self.paths.predictor.choose(self.belief))
 
     def questions(self) -> list[int]:
         """Columns of the nodes that the answers lead to; none if all possible leaves predict the same."""

@@ -15,6 +15,7 @@ from baytree.metrics.decision_curve import DecisionCurve, decision_curve
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact_sum import ExactSum
 from baytree.statistics.value_counts import WeightedProbabilities
+from baytree.uncertainty.decision import min_expected_cost_class
 
 BINS = 10  # of predicted probabilities, of equal width
 
@@ -180,7 +181,7 @@ class ExpectedCost(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, truth: np.ndarray, probability: np.ndarray, weight: np.ndarray | None, costs: np.ndarray) -> Self:
         """Sums over rows, from codes of true classes [n_rows] and probabilities [n_rows, n_classes]."""
-        predicted = metrics.min_expected_cost_class(probability, costs)
+        predicted = min_expected_cost_class(probability, costs)
         cells = Counts.of(truth.astype(np.int32), predicted.astype(np.int32), weight, len(costs), len(costs)).cells
         return cls(costs, cells.take(np.arange(1, len(costs) + 1)))
 

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.base.labelled_rows import column_named, read_target
-from baytree.base.model import predict_codes
 from baytree.base.predictor import FittedEstimator, Predictor, is_without_rows
 from baytree.data.encoding.read_target import read_part_weights, weight_column
 from baytree.data.encoding.sample import warn_of_unlabelled
@@ -151,8 +150,8 @@ def evaluate(
     sample_weight : array or str, optional
         Weight of each row, or the name of the weight column.
     costs : matrix or dict of dicts, optional
-        Cost of predicting one class when another is true, as in trees. The expected cost is that of predicting the class
-        of minimum expected cost, by the probabilities of the model.
+        Cost of predicting one class when another is true, by default the model's own. The expected cost is that of
+        predicting the class of minimum expected cost, by the probabilities of the model.
 
     Returns
     -------
@@ -233,17 +232,19 @@ def evaluate_rows(
     if target.classes is None:
         result: Judged = Residuals.of(truth, predicted[:, 0], row_weights)
     else:
-        result = Confusion.of(truth, predict_codes(predictor.model, table), predicted, row_weights, costs)
+        result = Confusion.of(truth, predictor.predict_codes(table), predicted, row_weights, costs)
     return msgspec.structs.replace(result, n_unlabelled=n_unlabelled)
 
 
 def costs_of(predictor: Predictor, costs: CostsLike) -> np.ndarray | None:
-    """Validated misclassification costs [n_classes, n_classes], in the order of the model's classes, or None."""
+    """Validated misclassification costs, by default the model's own, or None. float64 [n_classes, n_classes]"""
     target = predictor.schema.target
     if costs is not None and target.classes is None:
         raise ValueError(f"costs apply to classes, but the target {target.name!r} is a number; omit costs")
     checked = param_validation.costs(costs, target.classes or ())
-    return None if checked is None else checked.amounts
+    if checked is None:
+        return None if predictor.costs is None else predictor.costs.amounts
+    return checked.amounts
 
 
 def _without_rows(predictor: Predictor, n_unlabelled: int, costs: np.ndarray | None) -> Judged:

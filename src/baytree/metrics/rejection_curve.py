@@ -10,7 +10,6 @@ import numpy as np
 from baytree import param_validation
 from baytree._typing import FrameLike, TargetLike, WeightsLike
 from baytree._warnings import renamed
-from baytree.base.model import predict_codes
 from baytree.data.encoding.read_target import read_classes
 from baytree.data.encoding.sample import read_truth
 from baytree.display.results import TextResult, frame_of
@@ -116,8 +115,9 @@ def reject_curve(
     param_validation.one_of("by", by, BY)
     target_name = model.schema_.target.name if target is None else target
     truth, weight = read_truth(frame, target_name, sample_weight, read_classes, type(model).__name__)
-    table = model._predictor.encoded(frame)
-    probability, choice = model.model_.predict(table), predict_codes(model.model_, table)
+    predictor = model._predictor
+    table = predictor.encoded(frame)
+    probability, choice = predictor.model.predict(table), predictor.predict_codes(table)
     predicted = np.array(model.classes_.tolist(), dtype=object)[choice]
     labels = np.array([*(truth.target.classes or ()), None], dtype=object)[truth.values]
     certainty = probability[np.arange(len(choice)), choice] if by == "confidence" else typicality(model, frame)

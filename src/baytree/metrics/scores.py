@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from baytree.uncertainty.decision import min_expected_cost_class
+
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # lower bound of probabilities in the log loss
 
 
@@ -188,17 +190,6 @@ def _costs(answers: ScoredRows) -> np.ndarray:
         answers.answer if answers.probability is None else min_expected_cost_class(answers.probability, answers.costs)
     )
     return answers.costs[answers.label, predicted]
-
-
-def min_expected_cost_class(probability: np.ndarray, costs: np.ndarray) -> np.ndarray:
-    """Class of minimum expected cost of each row: [n_rows].
-
-    Sums class by class: a matrix product would depend on the number of rows in its last bits, and so would ties.
-    """
-    expected = np.zeros(probability.shape)
-    for truth, row in enumerate(costs):
-        expected += probability[:, truth, None] * row
-    return expected.argmin(axis=1)
 
 
 def _median_error(answers: ScoredRows) -> float:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree._typing import FrameLike
-from baytree.base.model import Explanation, predict_codes
+from baytree.base.model import Explanation
 from baytree.base.predictor import Predictor, is_without_rows
 from baytree.data.encoding.table import Table
 from baytree.data.frames import read
@@ -115,7 +115,7 @@ def _answers(predictor: Predictor, table: Table) -> list[Any]:
     classes = predictor.schema.target.classes
     if classes is None:
         return predictor.model.predict(table)[:, 0].tolist()
-    return [classes[code] for code in predict_codes(predictor.model, table).tolist()]
+    return [classes[code] for code in predictor.predict_codes(table).tolist()]
 
 
 def _ledgers(
@@ -123,7 +123,7 @@ def _ledgers(
 ) -> Iterator[tuple[Explanation, Explanation]]:
     for first in range(0, len(rows), ROWS_PER_BATCH):
         batch_rows = np.array(rows[first : first + ROWS_PER_BATCH])
-        both = (each.model.explain(table.take(batch_rows)) for each, table in zip((old, new), tables, strict=True))
+        both = (each.explain_encoded(table.take(batch_rows)) for each, table in zip((old, new), tables, strict=True))
         yield from zip(*both, strict=True)
 
 

@@ -23,12 +23,19 @@ from baytree.summary.tree import SPREAD, STOP, BayesTreeSummary, NamedCondition,
 
 def model_changes(old: Predictor, new: Predictor) -> tuple[Change, ...]:
     """Differences of the algorithm and the kind of model, or of the summaries of two models of one kind."""
-    summaries = old.model.summary(old.schema), new.model.summary(new.schema)
+    summaries = old.summary(), new.summary()
     old_kind, new_kind = map(_kind, summaries)
     changes = [] if old.name == new.name else [Change("model", "algorithm", old.name, new.name)]
+    if (old_costs := _costs(old)) != (new_costs := _costs(new)):
+        changes.append(Change("model", "costs", old_costs, new_costs))
     if old_kind != new_kind:
         return (*changes, Change("model", "kind", old_kind, new_kind))
     return (*changes, *_summary_changes(*summaries))
+
+
+def _costs(model: Predictor) -> str | None:
+    """Costs in words; None if all mistakes cost the same."""
+    return model.costs.describe(model.schema.classes) if model.costs is not None and model.has_costs else None
 
 
 def are_equal_records(old: Any, new: Any) -> bool:

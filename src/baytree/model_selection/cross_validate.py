@@ -27,12 +27,13 @@ from baytree.engine.remote import RemotePartitions, check_memory
 from baytree.engine.worker_results import OptionalStatistic
 from baytree.estimators.base import Estimator
 from baytree.estimators.incremental import AdditiveEstimator
-from baytree.estimators.learner_access import learner_of, prepare_remote_rows
+from baytree.estimators.learner_access import cost_matrix, learner_of, prepare_remote_rows
 from baytree.folds.splitters import CV, Folds, names_rows, read_cv
 from baytree.model_selection.problem import SupervisedProblem
 from baytree.model_selection.result import CrossValidation
 from baytree.model_selection.trials import FoldPrediction, can_subtract, codes_among, held_out_table, predict_folds, spread
 from baytree.statistics.containers import RowArrays
+from baytree.uncertainty.decision import CostMatrix
 
 
 def cross_validate(
@@ -124,7 +125,7 @@ def cross_validate_remote(
     fold = _fold_numbers(folds, len(label))
     if fold is None:
         return None
-    trials = tuple(_predict_remote_folds(learner, rows, folds, fold))
+    trials = tuple(_predict_remote_folds(estimator, learner, rows, folds, fold))
     weights = None if rows.encoding.is_unweighted else weight
     return CrossValidation(type(estimator).__name__, Labels(label, rows.schema.target), trials, folds.how, weights)
 
@@ -148,7 +149,7 @@ class FoldObservations(msgspec.Struct, frozen=True):
 
 
 def _predict_remote_folds(
-    learner: MergeableLearner, rows: RemotePartitions, folds: Folds, fold: np.ndarray
+    estimator: Estimator, learner: MergeableLearner, rows: RemotePartitions, folds: Folds, fold: np.ndarray
 ) -> list[FoldPrediction]:
     start = perf_counter()
     n_folds = len(folds.parts)
@@ -157,7 +158,8 @@ def _predict_remote_folds(
     models = []
     for held_out in statistics[1:]:
         schema, remaining = (total - held_out.value).drop_unused_levels(rows.schema)
-        models.append((schema, learner.derive(remaining, schema)))
+        costs = cost_matrix(estimator, schema, rows.schema.classes)
+        models.append((schema, learner.derive(remaining, schema), costs))
     seconds = (perf_counter() - start) / n_folds
     predicted, probability = rows.map_reduce(partial(_predictions, models, fold), rows_per_part=None).arrays
     return [
@@ -168,12 +170,12 @@ def _predict_remote_folds(
     ]
 
 
-def _predictions(models: list[tuple[Schema, Model]], fold: np.ndarray, table: Table) -> RowArrays:
+def _predictions(models: list[tuple[Schema, Model, CostMatrix | None]], fold: np.ndarray, table: Table) -> RowArrays:
     """Prediction and probabilities for each row, by the model of its fold."""
     fold_of_row, classes = fold[table.first : table.first + len(table)], table.schema.target.classes
     predicted = np.zeros(len(table), np.int32 if classes else np.float64)
     probability = np.zeros((len(table), len(classes or ())))
-    for k, (schema, model) in enumerate(models):
+    for k, (schema, model, costs) in enumerate(models):
         held_out_rows = np.flatnonzero(fold_of_row == k)
         if not len(held_out_rows):
             continue
@@ -183,7 +185,7 @@ def _predictions(models: list[tuple[Schema, Model]], fold: np.ndarray, table: Ta
             predicted[held_out_rows] = output[:, 0]
             continue
         codes = codes_among(schema.classes, classes)
-        predicted[held_out_rows] = codes[predict_codes(model, test)]
+        predicted[held_out_rows] = codes[predict_codes(model, test, costs)]
         probability[held_out_rows] = spread(output, codes, len(classes))
     return RowArrays.of(table.first, predicted, probability)
 

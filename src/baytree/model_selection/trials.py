@@ -26,7 +26,15 @@ from baytree.data.schema.column import Column, Kind, level_map
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
 from baytree.estimators.base import Estimator
-from baytree.estimators.learner_access import SharedStages, first_step_of, fit_encoded, has_own_kinds, learner_of, schema_of
+from baytree.estimators.learner_access import (
+    SharedStages,
+    cost_matrix,
+    first_step_of,
+    fit_encoded,
+    has_own_kinds,
+    learner_of,
+    schema_of,
+)
 from baytree.folds.splitters import Fold
 from baytree.model_selection.problem import SupervisedProblem
 from baytree.parallel.threads import map_ordered
@@ -61,7 +69,7 @@ def tasks(estimator: EstimatorLike, problem: SupervisedProblem, folds: tuple[Fol
         return [lambda _, fold=fold: [from_frame(prepared, problem, fold)] for fold in folds]
     learner = learner_of(prepared, problem.table.schema)
     if can_subtract(learner, problem.table.schema):
-        return [lambda _: list(_by_subtraction(learner, problem, folds))]
+        return [lambda _: list(_by_subtraction(prepared, learner, problem, folds))]
     return [lambda steps, fold=fold: [from_table(prepared, problem, fold, steps)] for fold in folds]
 
 
@@ -119,7 +127,7 @@ def from_table(estimator: Estimator, problem: SupervisedProblem, fold: Fold, ste
     start = perf_counter() + steps.spared
     table = training_table(problem.table, fold.train)
     model = steps.learnt(learner_of(estimator, problem.table.schema, table), LocalPartitions(table, 1)).model
-    return _predicted_fold(model, table.schema, fold, problem, perf_counter() + steps.spared - start)
+    return _predicted_fold(estimator, model, table.schema, fold, problem, perf_counter() + steps.spared - start)
 
 
 def from_frame(estimator: EstimatorLike, problem: SupervisedProblem, fold: Fold) -> FoldPrediction:
@@ -127,6 +135,8 @@ def from_frame(estimator: EstimatorLike, problem: SupervisedProblem, fold: Fold)
     model = clone(estimator)
     if isinstance(model, Estimator):
         model.set_params(n_jobs=1)  # folds share the cores; the number of threads changes no model
+        if (costs := model._class_costs(problem.schema.classes)) is not None:
+            model.set_params(costs=costs)  # a fold may have fewer classes
     start = perf_counter()
     fitted(model, problem, fold.train)
     seconds = perf_counter() - start
@@ -154,17 +164,19 @@ def models_without_folds(learner: MergeableLearner, table: Table, folds: Iterabl
 
 
 def _by_subtraction(
-    learner: MergeableLearner, problem: SupervisedProblem, folds: tuple[Fold, ...]
+    estimator: Estimator, learner: MergeableLearner, problem: SupervisedProblem, folds: tuple[Fold, ...]
 ) -> Iterator[FoldPrediction]:
     start = perf_counter()
     for fold, (schema, model) in zip(folds, models_without_folds(learner, problem.table, folds), strict=True):
-        yield _predicted_fold(model, schema, fold, problem, perf_counter() - start)
+        yield _predicted_fold(estimator, model, schema, fold, problem, perf_counter() - start)
         start = perf_counter()
 
 
-def _predicted_fold(model: Model, schema: Schema, fold: Fold, problem: SupervisedProblem, seconds: float) -> FoldPrediction:
+def _predicted_fold(
+    estimator: Estimator, model: Model, schema: Schema, fold: Fold, problem: SupervisedProblem, seconds: float
+) -> FoldPrediction:
     test = held_out_table(problem.table, fold.test, schema)
-    output, predicted = predict_with_codes(model, test)
+    output, predicted = predict_with_codes(model, test, cost_matrix(estimator, schema, problem.schema.classes))
     if predicted is None:
         return FoldPrediction(fold.test, len(fold.train), output[:, 0], None, seconds)
     classes = problem.label.target.classes or ()

@@ -125,7 +125,7 @@ def rows_view(subject: ReportSubject, rows: int | Sequence[int]) -> RowsView:
         raise ValueError("rows= needs a frame whose rows can be explained: report(frame, rows=5)")
     chosen = _selected_rows(subject, evaluated_rows, rows)
     table = evaluated_rows.table.take(np.array([position for _, position in chosen], np.int64))
-    explanations = subject.predictor.model.explain(table)
+    explanations = subject.predictor.explain_encoded(table)
     return RowsView(
         tuple(_row(explanation, *each, evaluated_rows) for explanation, each in zip(explanations, chosen, strict=True))
     )

@@ -121,6 +121,9 @@ def _payload(subject: ReportSubject, validated: PruningPathLike | None) -> dict[
     payload: dict[str, Any] = {"target": schema.target.name, "classes": list(subject.classes), "columns": columns}
     if ask is not None:
         payload["ask"] = ask
+    costs = subject.predictor.costs
+    if costs is not None and subject.predictor.has_costs:
+        payload["costs"] = costs.amounts.tolist()
     payload["boundary"] = _boundary_columns(subject) if ask is not None else []
     if isinstance(subject.summary, TreeSummary):
         payload["tree"] = with_errors(trees.tree_payload(subject.summary, schema), subject, validated)

@@ -7,7 +7,6 @@ import numpy as np
 
 from baytree._typing import FrameLike
 from baytree.base.labelled_rows import encode_labelled
-from baytree.base.model import predict_codes
 from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.encoding.table import Table
 from baytree.display.terminal import number
@@ -44,7 +43,7 @@ class ReportSubject(msgspec.Struct, frozen=True):
     def of(cls, predictor: Predictor, frame: FrameLike) -> ReportSubject:
         """Evaluate the model on the rows of a frame, if there is one."""
         predictor.check_target()
-        summary = predictor.model.summary(predictor.schema)
+        summary = predictor.summary()
         if frame is None:
             return cls(predictor, summary, predictor.profile)
         judged = _evaluated(predictor, frame)
@@ -62,7 +61,7 @@ def _evaluated(predictor: Predictor, frame: FrameLike) -> EvaluatedRows:
     answers = predictor.model.predict(table)
     if predictor.schema.target.classes is None:
         return EvaluatedRows(table, answers, np.zeros(0, np.int32), _r_squared(table.label, answers[:, 0]), places)
-    choice = predict_codes(predictor.model, table)
+    choice = predictor.predict_codes(table)
     return EvaluatedRows(table, answers, choice, float(np.mean(choice == table.label)), places)
 
 
@@ -75,6 +74,8 @@ _LEARNT_FROM = (
     "If these are the training rows, the figures are optimistic. Run `baytree compare` for a cross-validated estimate."
 )
 
+_BY_COSTS = " The model predicts the class of least expected cost, which need not be the most probable one."
+
 
 def overview(subject: ReportSubject) -> Overview:
     """Overview: rows, columns, the score on given rows, and the size of a tree."""
@@ -84,15 +85,16 @@ def overview(subject: ReportSubject) -> Overview:
         figures.append(_count("n_rows", "rows", int(subject.profile.rows[0]) if evaluated is None else len(evaluated.table)))
     figures.append(_count("n_columns", "columns", len(schema.inputs) or len(schema)))
     if evaluated is not None:
-        figures.append(_score(subject, evaluated))
+        figures += [_score(subject, evaluated), *_expected_cost(subject.predictor, evaluated)]
     if isinstance(subject.summary, TreeSummary):
         figures += [*_sizes(subject.summary), *_costs(subject.summary)]
     if isinstance(subject.summary, BayesTreeSummary):
         models = _count("n_naive_bayes", "naive Bayes models", len(subject.summary.leaves))
         figures += [*_sizes(subject.summary.tree), models]
+    decision = _BY_COSTS if subject.predictor.has_costs else ""
     if evaluated is None:
-        return Overview(tuple(figures), remark="No rows were given to evaluate the model on.")
-    return Overview(tuple(figures), subject.classes, _confusion(subject, evaluated), _LEARNT_FROM)
+        return Overview(tuple(figures), remark=f"No rows were given to evaluate the model on.{decision}")
+    return Overview(tuple(figures), subject.classes, _confusion(subject, evaluated), f"{_LEARNT_FROM}{decision}")
 
 
 def _sizes(summary: TreeSummary) -> list[Figure]:
@@ -119,6 +121,14 @@ def _score(subject: ReportSubject, judged: EvaluatedRows) -> Figure:
     if subject.classes:
         return Figure("accuracy", "accuracy on these rows", judged.score, f"{100 * judged.score:.1f} %")
     return Figure("r2", "R² on these rows", judged.score, f"{judged.score:.3f}")
+
+
+def _expected_cost(predictor: Predictor, evaluated: EvaluatedRows) -> list[Figure]:
+    """Mean cost of the predictions, if the model has costs."""
+    if predictor.costs is None or not predictor.has_costs:
+        return []
+    mean = float(predictor.costs.amounts[evaluated.table.label, evaluated.choice].mean())
+    return [Figure("expected_cost", "mean cost on these rows", mean, number(mean))]
 
 
 def _confusion(subject: ReportSubject, judged: EvaluatedRows) -> tuple[tuple[float, ...], ...]:

@@ -43,6 +43,7 @@ from baytree.summary.tree import (
     TrialsSummary,
     VotingRuleSummary,
 )
+from baytree.uncertainty.decision import CostMatrix
 
 MAX_RULES = 200  # rules listed on a page, those that cover most rows
 
@@ -290,12 +291,12 @@ def _held_out(subject: ReportSubject, evaluated: EvaluatedRows, path: list[list[
     model = subject.predictor.model
     if not isinstance(model, PrunableTree) or len(evaluated.table) * len(path) > MAX_PRUNED_PREDICTIONS:
         return None
-    losses = [_loss(model.stop_at_penalty(penalty), evaluated.table) for penalty, *_ in path]
+    losses = [_loss(model.stop_at_penalty(penalty), evaluated.table, subject.predictor.costs) for penalty, *_ in path]
     return [loss / losses[0] for loss in losses] if losses[0] else None
 
 
-def _loss(model: Model, table: Table) -> float:
+def _loss(model: Model, table: Table, costs: CostMatrix | None) -> float:
     """Weight of misclassified rows, or sum of squared errors."""
     if table.schema.target.classes is not None:
-        return float(table.weight @ (predict_codes(model, table) != table.label))
+        return float(table.weight @ (predict_codes(model, table, costs) != table.label))
     return float(table.weight @ (table.label - model.predict(table)[:, 0]) ** 2)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from baytree.base.model import predict_with_codes
 from baytree.data.schema.column import Column, Kind
 from baytree.serve.cell_values import from_json
 from baytree.serve.json_body import Columns, Value, check_size, decoded
@@ -109,7 +108,7 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
     if not n:
         return [{"name": "prediction", "datatype": _label_type(served), "shape": [0], "data": []}]
     table = encoded(served.predictor, from_json(served.required, columns))
-    prediction, choice = predict_with_codes(served.predictor.model, table)
+    prediction, choice = served.predictor.predict_with_codes(table)
     labels = prediction[:, 0].tolist() if choice is None else [classes[code] for code in choice.tolist()]
     # a tensor has no null, so a rejected prediction is an empty string
     if choice is not None and served.min_probability is not None:

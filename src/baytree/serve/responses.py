@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from baytree.base.model import predict_with_codes
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Column, Kind
 from baytree.interview.interview import Interview, Question, resume_interview
@@ -20,7 +19,7 @@ from baytree.uncertainty.rejection import low_confidence_reasons
 
 _INTERVIEW_SHAPE = (
     'send {"answers": {column: a level, a number, a range [low, high], or null if unknown}}; '
-    '"sure" is a probability above 0, at most 1; "costs" are numbers of at least 0, by column'
+    '"sure" is a probability above 0, at most 1; "question_costs" are numbers of at least 0, by column'
 )
 
 
@@ -37,7 +36,7 @@ def predictions(served: Served, table: Table | None) -> dict[str, Any]:
             ["probabilities", *([] if served.min_probability is None else ["unanswered"])] if served.is_classifier else []
         )
         return {name: [] for name in ("predictions", *lists)}
-    prediction, choice = predict_with_codes(served.predictor.model, table)
+    prediction, choice = served.predictor.predict_with_codes(table)
     if choice is None:
         return {"predictions": prediction[:, 0].tolist()}
     names, labels = served.class_names, list(map(schema.classes.__getitem__, choice.tolist()))
@@ -57,7 +56,7 @@ def unanswered(served: Served, probability: np.ndarray, choice: np.ndarray) -> l
 
 def explanations(served: Served, table: Table | None) -> dict[str, Any]:
     """Return the explanation of each row; an effect that excludes a class is null, and the class is listed as excluded."""
-    records = [] if table is None else served.predictor.model.explain(table)
+    records = [] if table is None else served.predictor.explain_encoded(table)
     return {"explanations": [record.to_dict() for record in records]}
 
 
@@ -66,7 +65,8 @@ class InterviewState(msgspec.Struct, forbid_unknown_fields=True):
 
     answers: dict[str, Value | list[float | None]] = {}
     sure: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.99
-    costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
+    question_costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
+    costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}  # older name of `question_costs`
 
 
 _talk = msgspec.json.Decoder(InterviewState)
@@ -79,10 +79,11 @@ def question(served: Served, body: bytes) -> dict[str, Any]:
     check_duplicate_keys(
         body,
         len(interview_state.answers)
+        + len(interview_state.question_costs)
         + len(interview_state.costs)
         + len(msgspec.json.decode(body, type=dict[str, msgspec.Raw])),
     )
-    for name in (*interview_state.answers, *interview_state.costs):
+    for name in (*interview_state.answers, *interview_state.question_costs, *interview_state.costs):
         if name not in served.predictor.schema.names:
             raise RequestError(422, f"column {shown_name(name)} is not a column of the model; see GET /models/{{name}}")
     state = _resume(served, interview_state)
@@ -101,7 +102,8 @@ def _resume(served: Served, interview_state: InterviewState) -> Interview:
     except ValueError:
         raise RequestError(422, "this model cannot be interviewed: it predicts numbers, or has no profile") from None
     try:
-        return resume_interview(first, interview_state.answers, interview_state.sure, interview_state.costs)
+        costs = interview_state.question_costs or interview_state.costs
+        return resume_interview(first, interview_state.answers, interview_state.sure, costs)
     except (ValueError, OverflowError):
         raise RequestError(422, "an answer is not a level, number or range of its column; see GET /models/{name}") from None
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from baytree._typing import FrameLike, RejectLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, RejectLike, TargetLike, WeightsLike
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import SchemaLike
 from baytree.estimators.base import Estimator
@@ -38,11 +38,11 @@ class SklearnCompatible(Estimator):
 class WithoutGaps(SklearnCompatible, Classifier):
     """Classifier that refuses NaN in arrays, as scikit-learn's does; in data frames, missing values are imputed."""
 
-    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
-        """Predict the class of each row, the most probable one; with `reject`, None for rejected rows."""
+    def predict(self, X: FrameLike, *, reject: RejectLike = None, costs: CostsLike = None) -> np.ndarray:
+        """Predict the class of each row, the most probable or least costly one; with `reject`, None for rejected rows."""
         check_is_fitted(self, "model_")
         refuse_gaps(X)
-        return super().predict(X, reject=reject)
+        return super().predict(X, reject=reject, costs=costs)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""

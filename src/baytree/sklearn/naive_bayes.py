@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import _warnings
-from baytree._typing import FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.naive_bayes import count_nb, discrete_nb, gaussian_nb
 from baytree.estimators.naive_bayes.base import BayesClassifier
@@ -333,10 +333,10 @@ class CategoricalNB(_Counts, discrete_nb.CategoricalNB):
         """Continue training: the same model as `fit` on all rows so far. The first call must name all classes."""
         return super().partial_fit(_codes(X), y, classes, sample_weight)
 
-    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
-        """Predict the class of each row, the most probable one; with `reject`, None for rejected rows."""
+    def predict(self, X: FrameLike, *, reject: RejectLike = None, costs: CostsLike = None) -> np.ndarray:
+        """Predict the class of each row, the most probable or least costly one; with `reject`, None for rejected rows."""
         check_is_fitted(self, "model_")  # before the codes are checked
-        return super().predict(_codes(X), reject=reject)
+        return super().predict(_codes(X), reject=reject, costs=costs)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""

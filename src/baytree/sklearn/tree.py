@@ -11,7 +11,7 @@ from sklearn import tree as theirs
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import _warnings, param_validation
-from baytree._typing import FrameLike, RandomLike, RejectLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, RandomLike, RejectLike, TargetLike, WeightsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.prediction import Classifier, Regressor
 from baytree.estimators.tree.base import TreeEstimator
@@ -278,7 +278,9 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         """Number of classes."""
         return len(self.classes_)
 
-    def predict(self, X: FrameLike, check_input: bool = True, *, reject: RejectLike = None) -> np.ndarray:
+    def predict(
+        self, X: FrameLike, check_input: bool = True, *, reject: RejectLike = None, costs: CostsLike = None
+    ) -> np.ndarray:
         """Predict the class of each row; with `reject`, None for rejected rows.
 
         Parameters
@@ -288,7 +290,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         check_input : bool, default=True
             Accepted for compatibility.
         """
-        return Classifier.predict(self, _singles(X), reject=reject)
+        return Classifier.predict(self, _singles(X), reject=reject, costs=costs)
 
     def predict_proba(self, X: FrameLike, check_input: bool = True) -> np.ndarray:
         """Proportion of each class in the leaf of each row. float64 [n_rows, n_classes]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from baytree import param_validation
 from baytree._registry import PUBLIC_MODULES, SKLEARN_MODULES
 from baytree._typing import EstimatorLike
 from baytree.base.predictor import Predictor
@@ -28,6 +29,7 @@ from baytree.storage.document import Document, digest, refuse_odd_labels
 from baytree.storage.files import ModelFileError, naming_file
 from baytree.storage.lazy_estimator import loaded
 from baytree.storage.records import decode, encode, plain, record, restored
+from baytree.uncertainty.decision import CostMatrix
 
 if TYPE_CHECKING:
     from baytree.data.schema.schema import Schema
@@ -105,48 +107,16 @@ def dumps(estimator: EstimatorLike) -> bytes:
     return document.write(
         Document(
             _stored_name(type(estimator)),
-            {
-                name: encode(plain(value, name))
-                for name, value in estimator.get_params(deep=False).items()
-                if _is_written(type(estimator).__name__, name, value)
-            },
+            {name: encode(plain(value, name)) for name, value in estimator.get_params(deep=False).items()},
             estimator.schema_,
             estimator._accepts_infinite,
             hasattr(estimator, "feature_names_in_"),
             encode(estimator.model_),
             encode(getattr(estimator, "seen_", None)),
             estimator.profile_,
+            estimator._predictor.costs,
         )
     )
-
-
-_ADDED_TO_OPEN_TREES = {"split_without_gain": False, "pruning": None, "cv": 10}
-
-_ADDED_TO = {
-    "DecisionTreeClassifier": _ADDED_TO_OPEN_TREES,
-    "DecisionTreeRegressor": _ADDED_TO_OPEN_TREES,
-    "ID3Classifier": {"split_without_gain": False},
-    "LogisticRegressionCV": {"scoring": "log_loss"},
-    "LinearRegressionCV": {"scoring": "squared_error"},
-}
-
-
-def _is_written(estimator: str, name: str, value: object) -> bool:
-    """Return whether a parameter is written. Parameters added after format 2 are omitted at their default value."""
-    added = _ADDED_TO.get(estimator, {})
-    if name in added and value == added[name]:
-        return False
-    return name not in _ADDED_PARAMETERS or value is not _ADDED_PARAMETERS[name]
-
-
-_ADDED_PARAMETERS = {
-    "profile": True,
-    "averaging": None,
-    "monotone": None,
-    "first_split": None,
-    "max_split_columns": 1,
-    "diagonal": False,
-}
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
@@ -165,6 +135,7 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         _check_records(stored, model, seen)
         fitted = estimator(**parameters)
         fitted._restore(stored.schema, FitResult(model, seen, profile=stored.profile), stored.has_text_names)
+        fitted._costs = _costs_of(version, stored)
     return fitted
 
 
@@ -181,7 +152,20 @@ def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
         model = record(stored.model, version)
         _check_records(stored, model, None)
         unseen = decode(stored.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
-    return Predictor(stored.schema, model, stored.estimator, unseen, stored.accepts_infinite, stored.profile)
+        costs = _costs_of(version, stored)
+    return Predictor(stored.schema, model, stored.estimator, unseen, stored.accepts_infinite, stored.profile, costs)
+
+
+def _costs_of(version: int, stored: Document) -> CostMatrix | None:
+    """Return the costs by which the model chooses a class.
+
+    Before format 3 they were a parameter of trees that learn with them, and so part of the model.
+    """
+    if version >= 3:
+        return stored.costs
+    given = restored(decode(stored.parameters.get("costs", msgspec.Raw(b"null")), Any))
+    classes = stored.schema.classes
+    return CostMatrix.of(param_validation.costs(given, classes), classes, is_learnt=True)
 
 
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
@@ -211,3 +195,5 @@ def _check_records(document: Document, model: _Checked | None, seen: _Checked | 
     for part in (model, seen, document.profile):
         if part is not None:
             part.check(document.schema)
+    if document.costs is not None:
+        document.costs.check(len(document.schema.classes))

@@ -1,4 +1,8 @@
-"""Document of a model file: its fields, the envelope with format version and digest, and the checks of its schema."""
+"""Document of a model file: its fields, the envelope with format version and digest, and the checks of its schema.
+
+Optional parts of a model are sections (`_SECTIONS`): a file omits those that its model has not. A later version may add a
+section under the same format version; a reader refuses a section that it does not know, because it may change the answers.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,9 @@ from baytree.data.schema.schema import NO_TARGET, Schema, Target
 from baytree.statistics.profile import Profile
 from baytree.storage.files import ModelFileError, naming_file
 from baytree.storage.records import check_strings, decode, encode
+from baytree.uncertainty.decision import CostMatrix
 
-FORMAT = 2  # version of the file format that is written; older versions are read
+FORMAT = 3  # version of the file format that is written; older versions are read
 
 _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "document": ')
 
@@ -35,6 +40,7 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: msgspec.Raw
     seen: msgspec.Raw
     profile: Profile | msgspec.UnsetType = msgspec.UNSET
+    costs: CostMatrix | msgspec.UnsetType = msgspec.UNSET
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,13 +53,14 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     has_text_names: bool
     model: msgspec.Raw
     seen: msgspec.Raw  # null if the model keeps no statistics
-    profile: Profile | None = None  # profile of the training rows; absent in older files
+    profile: Profile | None = None  # profile of the training rows
+    costs: CostMatrix | None = None  # by which the model chooses a class
 
 
 def write(document: Document) -> bytes:
     """Return the bytes of a file."""
-    schema, profile = StoredSchema.of(document.schema), document.profile or msgspec.UNSET
-    optional: dict[str, Any] = {"schema": schema, "profile": profile}
+    sections = {name: getattr(document, name) or msgspec.UNSET for name in _SECTIONS}
+    optional: dict[str, Any] = {"schema": StoredSchema.of(document.schema), **sections}
     stored = _Stored(**msgspec.structs.asdict(document) | optional)
     body = msgspec.json.format(encode(stored), indent=1)
     return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
@@ -72,11 +79,25 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
     if _digest(version, body) != head[2]:
         raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
     with naming_file(name):
-        stored = decode(msgspec.Raw(body), _Stored)
-        optional: dict[str, Any] = {"schema": stored.schema.schema(), "profile": stored.profile or None}
+        stored = _decoded(body)
+        optional: dict[str, Any] = {"schema": stored.schema.schema()}
+        optional |= {name: getattr(stored, name) or None for name in _SECTIONS}
         document = Document(**msgspec.structs.asdict(stored) | optional)
         check_schema(document.schema)
     return version, document
+
+
+_SECTIONS = ("profile", "costs")  # optional parts, omitted where a model has none
+
+
+def _decoded(body: bytes) -> _Stored:
+    try:
+        return decode(msgspec.Raw(body), _Stored)
+    except msgspec.ValidationError as error:
+        unknown = re.fullmatch(r"Object contains unknown field `(.+)`", str(error))
+        if unknown is None:
+            raise
+        raise ValueError(f"the section {unknown[1]!r} is unknown to this version of baytree; update baytree") from None
 
 
 def digest(content: bytes) -> str:

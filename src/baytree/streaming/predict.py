@@ -7,7 +7,6 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from baytree.base.model import predict_with_codes
 from baytree.data import files
 from baytree.data.frames import read
 from baytree.drift_detection.batch import Batch
@@ -61,14 +60,14 @@ def _predict_batch(
     model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int, min_probability: float | None
 ) -> dict[str, Any]:
     table = model.encoded(frame)
-    prediction, choice = predict_with_codes(model.model, table)
+    prediction, choice = model.predict_with_codes(table)
     columns: dict[str, Any] = {"prediction": prediction[:, 0] if choice is None else _labels(model, choice)}
     if choice is not None and min_probability is not None:
         columns |= _reject(
             columns["prediction"], low_confidence_reasons(prediction[range(len(choice)), choice], min_probability)
         )
     columns |= dict(zip(_probability_names(model, with_probabilities), prediction.T, strict=False))
-    return columns | _reasons(model.model.explain(table), n_reasons) if n_reasons else columns
+    return columns | _reasons(model.explain_encoded(table), n_reasons) if n_reasons else columns
 
 
 def _labels(model: Predictor, choice: np.ndarray) -> Any:

@@ -12,7 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import _warnings, param_validation
-from baytree._typing import FrameLike, PriorsLike, RandomLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, PriorsLike, RandomLike, TargetLike, WeightsLike
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
@@ -153,6 +153,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        costs: CostsLike = None,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -161,6 +162,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+        self.costs = costs
 
     @property
     def scalings_(self) -> np.ndarray:
@@ -257,6 +259,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        costs: CostsLike = None,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -266,6 +269,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+        self.costs = costs
 
     @property
     def covariances_(self) -> np.ndarray:
@@ -287,5 +291,5 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
             linear = cast(
                 "LinearDiscriminant", LinearDiscriminantLearner().derive(scatter_of(table, pooled=True), table.schema)
             )
-        coordinates, wrong = linear.coordinates(table), self.model_.predict(table).argmax(axis=1) != table.label
+        coordinates, wrong = linear.coordinates(table), self._predictor.predict_codes(table) != table.label
         return ring(coordinates, wrong, "wrong answer", plot_axes(coordinates, table.label, table.schema.classes, ax))

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
-from baytree._typing import FrameLike
+from baytree._typing import CostsLike, FrameLike
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.estimators.linear.regularization import MOST_STRENGTHS, ConvergenceWarning
@@ -223,6 +223,7 @@ class LogisticRegression(LogisticClassifier):
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        costs: CostsLike = None,
     ):
         self.penalty = penalty
         self.C = C
@@ -244,6 +245,7 @@ class LogisticRegression(LogisticClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+        self.costs = costs
 
     def _learner(self, schema: Schema) -> LogisticLearner:
         rate = self.learning_rate

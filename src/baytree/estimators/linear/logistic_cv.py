@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
+from baytree._typing import CostsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
 from baytree.estimators.linear.logistic import LogisticClassifier
@@ -124,6 +125,7 @@ class LogisticRegressionCV(LogisticClassifier):
         n_jobs: int | None = None,
         profile: bool = True,
         scoring: str = "log_loss",
+        costs: CostsLike = None,
     ):
         self.penalty = penalty
         self.Cs = Cs
@@ -144,6 +146,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+        self.costs = costs
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
         """Plot the held-out loss against the penalty strength with matplotlib."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
+from baytree._typing import CostsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import Estimator
 from baytree.estimators.linear.logistic import monotone_columns
@@ -278,3 +279,49 @@ class MARSClassifier(MarsEstimator, Classifier):
     >>> model.predict({"hours": [5.0, 35.0]}).tolist()
     ['no', 'yes']
     """
+
+    def __init__(
+        self,
+        max_degree: int = 1,
+        max_terms: int | None = None,
+        penalty: float | None = None,
+        min_span: int = 0,
+        end_span: int = 0,
+        threshold: float = 0.001,
+        fast_k: int = 20,
+        fast_beta: float = 1.0,
+        auto_linear: bool = True,
+        prune: bool = True,
+        standardize: bool = False,
+        ordinal: str = "rank",
+        missing: str = "mean+indicator",
+        conventions: str | None = None,
+        monotone: Mapping[str, str] | None = None,
+        schema: dict | Schema | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+        costs: CostsLike = None,
+    ):
+        super().__init__(
+            max_degree=max_degree,
+            max_terms=max_terms,
+            penalty=penalty,
+            min_span=min_span,
+            end_span=end_span,
+            threshold=threshold,
+            fast_k=fast_k,
+            fast_beta=fast_beta,
+            auto_linear=auto_linear,
+            prune=prune,
+            standardize=standardize,
+            ordinal=ordinal,
+            missing=missing,
+            conventions=conventions,
+            monotone=monotone,
+            schema=schema,
+            unseen=unseen,
+            n_jobs=n_jobs,
+            profile=profile,
+        )
+        self.costs = costs

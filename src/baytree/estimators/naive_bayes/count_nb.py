@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree import param_validation
-from baytree._typing import FrameLike, PriorsLike
+from baytree._typing import CostsLike, FrameLike, PriorsLike
 from baytree.data.encoding.sample import Columns
 from baytree.data.schema.schema import Schema, SchemaLike
 from baytree.estimators.naive_bayes.base import all_numeric
@@ -92,6 +92,7 @@ class MultinomialNB(CountNB):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: PriorsLike = None,
+        costs: CostsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -101,6 +102,7 @@ class MultinomialNB(CountNB):
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -155,6 +157,7 @@ class ComplementNB(CountNB):
         fit_prior: bool = True,
         class_prior: PriorsLike = None,
         norm: bool = False,
+        costs: CostsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -165,6 +168,7 @@ class ComplementNB(CountNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.norm = norm
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -233,6 +237,7 @@ class BernoulliNB(CountNB):
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: PriorsLike = None,
+        costs: CostsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -243,6 +248,7 @@ class BernoulliNB(CountNB):
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

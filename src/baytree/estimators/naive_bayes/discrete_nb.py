@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree import _warnings, param_validation
-from baytree._typing import FrameLike, PriorsLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.data.encoding.sample import Columns, census_of
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, SchemaLike
@@ -133,6 +133,7 @@ class CategoricalNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: PriorsLike = None,
         min_categories: ArrayLike | None = None,
+        costs: CostsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -143,6 +144,7 @@ class CategoricalNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

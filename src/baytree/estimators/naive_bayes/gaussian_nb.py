@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from baytree import param_validation
-from baytree._typing import PriorsLike
+from baytree._typing import CostsLike, PriorsLike
 from baytree.data.encoding.sample import Columns
 from baytree.data.schema.schema import Schema, SchemaLike
 from baytree.estimators.naive_bayes.base import BayesClassifier, all_numeric
@@ -56,6 +56,7 @@ class GaussianNB(BayesClassifier):
         *,
         priors: PriorsLike = None,
         var_smoothing: float = 1e-9,
+        costs: CostsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -63,6 +64,7 @@ class GaussianNB(BayesClassifier):
     ):
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

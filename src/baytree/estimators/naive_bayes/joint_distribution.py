@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
-from baytree._typing import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.data.encoding.sample import Columns, TrainingSample, census_of
 from baytree.data.frames import read
 from baytree.data.schema.column import Kind
@@ -60,12 +60,14 @@ class JointDistribution(AdditiveClassifier):
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        costs: CostsLike = None,
     ):
         self.alpha = alpha
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+        self.costs = costs
 
     def table(self) -> Any:
         """Full table as a frame: one row per combination of levels, with its probability."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from baytree import param_validation
-from baytree._typing import PriorsLike
+from baytree._typing import CostsLike, PriorsLike
 from baytree.data.frames.arrays import are_number_columns
 from baytree.data.schema.schema import Schema, SchemaLike
 from baytree.estimators.naive_bayes.base import BayesClassifier
@@ -80,6 +80,7 @@ class NaiveBayesClassifier(BayesClassifier):
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
+        costs: CostsLike = None,
     ):
         self.events = events
         self.estimate = estimate
@@ -92,6 +93,7 @@ class NaiveBayesClassifier(BayesClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+        self.costs = costs
 
     @property
     def class_prior_(self) -> np.ndarray:

@@ -65,7 +65,7 @@ class TreeAttributes(TreeDisplayMixin):
 
     def nodes(self) -> list[dict[str, Any]]:
         """One dict per node in depth-first order, with raw levels and units; groups of numbers are intervals."""
-        return nodes(self._tree, self.schema_)
+        return nodes(self._shown_tree, self.schema_)
 
     def apply(self, X: FrameLike) -> np.ndarray:
         """Id of the node in which each row ends. int64 [n_rows]"""
@@ -313,8 +313,8 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
         return other
 
     def _set_fitted_state(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
-        self._before, self._done = None, ""  # a new fit resets the pruning history
         super()._set_fitted_state(schema, learnt, has_text_names)
+        self._before, self._done = None, ""  # a new fit resets the pruning history
 
 
 def written_call(name: str, *args: object, **options: object) -> str:

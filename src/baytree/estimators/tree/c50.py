@@ -193,6 +193,10 @@ class C50Classifier(TreeAttributes, Classifier):
         other._set_fitted_state(estimator.schema_, result, hasattr(estimator, "feature_names_in_"))
         return other
 
+    @property
+    def _learns_costs(self) -> bool:
+        return True
+
     def _tree_learner(self, schema: Schema) -> C50Learner:
         return C50Learner(
             policy=self._policy(),

@@ -179,6 +179,10 @@ class CARTClassifier(_Cart, Classifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
+    @property
+    def _learns_costs(self) -> bool:
+        return True
+
     def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, ("gini", "entropy")))
         return self._learner_of(schema, criterion, weighing_of(self.priors, self.costs, schema.classes), folds)

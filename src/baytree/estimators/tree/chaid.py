@@ -10,6 +10,7 @@ from typing import ClassVar
 import msgspec
 
 from baytree import param_validation as given
+from baytree._typing import CostsLike
 from baytree.base.learner import FitResult
 from baytree.data.schema.schema import Schema
 from baytree.estimators.prediction import Classifier, Regressor
@@ -137,6 +138,7 @@ class CHAIDClassifier(CHAID, Classifier):
         test: str = "pearson",
         averaging: str | None = None,
         trace: bool = False,
+        costs: CostsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -154,6 +156,7 @@ class CHAIDClassifier(CHAID, Classifier):
         self.test = test
         self.averaging = averaging
         self.trace = trace
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

@@ -147,7 +147,9 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
     priors : array or dict by class, optional
         Prior probability of each class, summing to 1; by default its proportion of the weight.
     costs : matrix or dict of dicts, optional
-        ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1.
+        ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1. Splits and
+        pruning minimize the costs; with ``branching='multiway'`` or ``'merge'``, or ``missing='fractional'``, only `predict`
+        uses them.
     pruning : {None, '1se', 'min'}, default=None
         None keeps the whole tree. Otherwise the penalty per leaf is chosen by cross-validation, with one tree per fold:
         ``'min'`` takes the penalty with the smallest error, ``'1se'`` the largest penalty within one standard error of it.
@@ -222,13 +224,17 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
         self.n_jobs = n_jobs
         self.profile = profile
 
+    @property
+    def _learns_costs(self) -> bool:
+        return self.branching == "binary" and self.missing != "fractional"
+
     def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
         policy = self._policy(schema, criterion, CLASS_MISSING, folds, self.alpha)
-        weighing = weighing_of(self.priors, self.costs, schema.classes)
+        weighing = weighing_of(self.priors, self.costs if self._learns_costs else None, schema.classes)
         if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
-                "priors and costs are not available with branching='multiway' or 'merge', or missing='fractional'; "
+                "priors are not available with branching='multiway' or 'merge', or missing='fractional'; "
                 "use sample weights instead"
             )
         policy = msgspec.structs.replace(policy, split_columns=self._split_columns(policy))

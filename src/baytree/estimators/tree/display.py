@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils.validation import check_is_fitted
 
 from baytree._typing import FrameLike
+from baytree.base.predictor import shown_by_costs
 from baytree.estimators.base import Estimator
 from baytree.rendering.tree_layout import TreeDrawing
 from baytree.tree.inspection.node_records import draw
@@ -35,15 +36,20 @@ class TreeDisplayMixin(Estimator):
         """The tree that methods read; scikit-learn drop-ins have scikit-learn's arrays as `tree_`."""
         return self.tree_
 
+    @property
+    def _shown_tree(self) -> Tree:
+        """The tree whose nodes name the class that is predicted there."""
+        return shown_by_costs(self._tree, self._costs)
+
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """Return the tree as indented text."""
-        return summary.export_text(self._tree, self.schema_, max_depth=max_depth, max_levels=max_levels)
+        return summary.export_text(self._shown_tree, self.schema_, max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """Return the tree in the DOT language of Graphviz."""
         from baytree.rendering.tree_drawing import to_dot
 
-        nodes = tuple(summary.iter_nodes(self._tree, self.schema_, max_depth))
+        nodes = tuple(summary.iter_nodes(self._shown_tree, self.schema_, max_depth))
         return to_dot(nodes, summary.class_names(self._tree, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
@@ -71,7 +77,7 @@ class TreeDisplayMixin(Estimator):
         return plot_tree(self._drawing(max_depth), ax)
 
     def _drawing(self, max_depth: int | None) -> TreeDrawing:
-        return draw(self._tree, self.schema_, max_depth)
+        return draw(self._shown_tree, self.schema_, max_depth)
 
 
 class TreeRulesMixin(TreeDisplayMixin):
@@ -85,5 +91,5 @@ class TreeRulesMixin(TreeDisplayMixin):
         X : data frame, optional
             Rows for simplification: conditions and rules that their predictions do not need are removed.
         """
-        all_rules = rules(self._tree, self.schema_)
+        all_rules = rules(self._shown_tree, self.schema_)
         return all_rules if X is None else all_rules.simplified(self._encoded(X))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation as given
+from baytree._typing import CostsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.prediction import Classifier
 from baytree.estimators.tree.base import TreeAttributes
@@ -98,6 +99,7 @@ class NBTreeClassifier(TreeAttributes, Classifier):
         min_leaf: float = 5,
         min_bayes: float = 30,
         alpha: float = 1.0,
+        costs: CostsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -109,6 +111,7 @@ class NBTreeClassifier(TreeAttributes, Classifier):
         self.min_leaf = min_leaf
         self.min_bayes = min_bayes
         self.alpha = alpha
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

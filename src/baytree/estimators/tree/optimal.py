@@ -9,6 +9,7 @@ import numpy as np
 
 from baytree import _warnings
 from baytree import param_validation as given
+from baytree._typing import CostsLike
 from baytree.base.learner import FitResult, Learner
 from baytree.data.schema.schema import Schema
 from baytree.display.terminal import plain
@@ -104,6 +105,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
         min_leaf: float = 1,
         max_tests: int = 32,
         time_limit: float | None = 60,
+        costs: CostsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -114,6 +116,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
         self.min_leaf = min_leaf
         self.max_tests = max_tests
         self.time_limit = time_limit
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree import param_validation as given
-from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
 from baytree.estimators.prediction import Classifier
@@ -80,6 +80,7 @@ class ID3Classifier(QuinlanClassifier):
         split_without_gain: bool = False,
         averaging: str | None = None,
         trace: bool = False,
+        costs: CostsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -88,6 +89,7 @@ class ID3Classifier(QuinlanClassifier):
         self.split_without_gain = split_without_gain
         self.averaging = averaging
         self.trace = trace
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -174,6 +176,7 @@ class C45Classifier(QuinlanClassifier):
         laplace: bool = False,
         averaging: str | None = None,
         trace: bool = False,
+        costs: CostsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -193,6 +196,7 @@ class C45Classifier(QuinlanClassifier):
         self.laplace = laplace
         self.averaging = averaging
         self.trace = trace
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation as given
 from baytree._core import TreeStream
-from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.base.learner import FitResult, joined_profiles
 from baytree.data.inference.infer import merge_profiles
 from baytree.data.schema.schema import Schema
@@ -152,6 +152,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         tie: float = 0.05,
         max_depth: int | None = None,
         max_bins: int = 64,
+        costs: CostsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -165,6 +166,7 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         self.tie = tie
         self.max_depth = max_depth
         self.max_bins = max_bins
+        self.costs = costs
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -258,8 +260,8 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         )
 
     def _set_fitted_state(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
-        self._stream = learnt.statistic
         super()._set_fitted_state(schema, learnt, has_text_names)
+        self._stream = learnt.statistic
 
     def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         seen = learnt.statistic

@@ -28,8 +28,8 @@ from baytree.exporters.pmml.expressions import Fields
 from baytree.exporters.pmml.trees import tree
 from baytree.formula import Formula
 from baytree.formula.builder import parts, required_steps
-from baytree.formula.expressions import Expression, FirstHighest, Named, Pick, Route
-from baytree.formula.transforms import may_abstain
+from baytree.formula.expressions import FirstHighest, Pick, Route
+from baytree.formula.transforms import may_abstain, resolve
 from baytree.version import __version__
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -56,10 +56,10 @@ def document(formula: Formula) -> str:
 
 def _whole_tree(formula: Formula) -> Element | None:
     """TreeModel of a formula whose predictions are the values of one tree's nodes; None for any other formula."""
-    values, choice = _resolve(formula, formula.answers), _resolve(formula, formula.choice)
-    if not isinstance(values, Pick) or not isinstance(route := _resolve(formula, values.of), Route):
+    values, choice = resolve(formula, formula.answers), formula.choice and resolve(formula, formula.choice)
+    if not isinstance(values, Pick) or not isinstance(route := resolve(formula, values.of), Route):
         return None
-    if choice is not None and not (isinstance(choice, Pick) and _resolve(formula, choice.of) == route):
+    if choice is not None and not (isinstance(choice, Pick) and resolve(formula, choice.of) == route):
         return None
     classes, chosen_rows = formula.classes or (), choice.table if isinstance(choice, Pick) else ()
 
@@ -77,13 +77,6 @@ def _whole_tree(formula: Formula) -> Element | None:
 
 def _proportion(name: str, proportion: float) -> Element:
     return build_element("ScoreDistribution", value=name, recordCount=text_of(proportion), probability=text_of(proportion))
-
-
-def _resolve(formula: Formula, expression: Expression | None) -> Expression | None:
-    """Expression that a reference to a step stands for."""
-    while isinstance(expression, Named):
-        expression = formula.steps[expression.step].value
-    return expression
 
 
 def _tree_model(formula: Formula, fields: Fields, root: Element, output: Element, function: str) -> Element:

@@ -20,6 +20,7 @@ from baytree.tree.model import arrays, traversal
 from baytree.tree.model import routing as reading
 from baytree.tree.model.arrays import SPREAD
 from baytree.tree.model.linear_combinations import LinearCombinations
+from baytree.uncertainty.decision import CostMatrix
 
 if TYPE_CHECKING:
     from baytree import _core
@@ -273,6 +274,10 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
         return msgspec.structs.replace(
             self, value=self.value[stop], prediction=self.prediction[stop], counts=self.counts[stop]
         )
+
+    def decided_by(self, costs: CostMatrix) -> Tree:
+        """The same tree, whose nodes predict the class of least expected cost."""
+        return msgspec.structs.replace(self, prediction=costs.predict_codes(self.value).astype(np.int32))
 
     def summary(self, schema: Schema) -> TreeSummary:
         """Summary record of the tree, with its nodes depth first."""

@@ -85,7 +85,7 @@ class Interview {
   get choice() {
     const first = model.predict(this.rows[0]), belief = this.belief;
     if (this.factor.every((f) => f === 1) && this.rows.every((row) => model.predict(row) === first)) return first;
-    return payload.classes[belief.indexOf(Math.max(...belief))];
+    return decided(belief);
   }
 
   // Expected gain in bits of a column whose value lies in these cells, and which cells the model takes alike.
@@ -272,7 +272,7 @@ class TreeInterview extends Interview {
 
   get choice() {
     const leaves = this.undecided().length ? this.leaves : [{ allowed: {} }], predicted = new Set(leaves.map((leaf) => model.predict(this.row(leaf)))), belief = this.belief;
-    return predicted.size === 1 ? [...predicted][0] : payload.classes[belief.indexOf(Math.max(...belief))];
+    return predicted.size === 1 ? [...predicted][0] : decided(belief);
   }
 
   // The answers as a row; a value that the path of a leaf allows where there is none, else missing.

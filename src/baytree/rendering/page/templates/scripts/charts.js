@@ -21,6 +21,12 @@ class Beliefs {
   }
 }
 
+// The class to predict by these probabilities: the most probable one, or the one of least expected cost; the first on ties.
+function decided(belief) {
+  const cost = payload.costs && belief.map((_, j) => belief.reduce((sum, p, i) => sum + p * payload.costs[i][j], 0));
+  return payload.classes[cost ? cost.indexOf(Math.min(...cost)) : belief.indexOf(Math.max(...belief))];
+}
+
 function shares(row) {
   const answer = model.predictProba(row);
   return payload.classes.map((name) => answer[name]);
