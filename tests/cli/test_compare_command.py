@@ -115,6 +115,37 @@ def test_models_can_be_judged_by_other_scores_and_costs(tmp_path):
     assert "is not JSON" in done.output
 
 
+def test_costs_reach_the_models_that_fit_and_compare_save_and_predict_replaces_them():
+    frame = bands()
+    frame.to_csv("rows.csv", index=False)
+    costs = '{"low": {"high": 9}, "high": {"low": 1}}'
+    call = ("compare", "rows.csv", "-t", "label", "-m", "nb,cart", "--repeats", "1", "--costs", costs, "-o", "out")
+    output = run(*call).output
+    command = shlex.split(output.split("to fit it again:")[1].strip().splitlines()[0])
+    assert costs in command
+    assert run(*command[1:]).exit_code == 0
+    advised, again = bt.load("out/model.baytree"), bt.load("m.baytree")
+    assert advised.predict(frame).tolist() == again.predict(frame).tolist()
+    assert bt.load("out/models/nb.baytree").costs == json.loads(costs)
+    assert run("fit", "rows.csv", "-t", "label", "--costs", costs, "-o", "nb.baytree").exit_code == 0
+    model = bt.load("nb.baytree")
+    done = run("predict", "nb.baytree", "rows.csv").stdout.split()[1:]
+    assert done == model.predict(frame).tolist() != bt.NaiveBayesClassifier().fit(frame, "label").predict(frame).tolist()
+    even = run("predict", "nb.baytree", "rows.csv", "--costs", '{"low": {"high": 1}, "high": {"low": 1}}').stdout.split()[1:]
+    assert even == bt.NaiveBayesClassifier().fit(frame, "label").predict(frame).tolist()
+
+
+def test_wrong_costs_are_named_on_the_command_line():
+    bands().to_csv("rows.csv", index=False)
+    assert run("fit", "rows.csv", "-t", "label", "--costs", "{low: 5}").exit_code == 2
+    unknown = run("fit", "rows.csv", "-t", "label", "--costs", '{"low": {"hi": 5}, "high": {"low": 1}}')
+    assert unknown.exit_code == 1
+    assert "costs['low'] names 'hi', but the classes are 'high', 'low'" in unknown.output
+    number = run("fit", "rows.csv", "-t", "x", "-m", "linear", "--costs", '{"low": {"high": 5}}')
+    assert number.exit_code == 2
+    assert "costs" in number.output
+
+
 def test_colour_is_for_terminals_only(tmp_path):
     bands().to_csv(tmp_path / "rows.csv", index=False)
     call = ("compare", "rows.csv", "-t", "label", "-m", "majority,nb", "--no-save")

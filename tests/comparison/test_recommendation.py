@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import baytree as bt
 from baytree.comparison.compare import repeats_for
@@ -215,6 +216,20 @@ def test_costs_are_judged_by_the_answer_of_least_expected_cost():
     even = bt.compare(rows(), "y", FAST, cv=4, repeats=1, costs=[[0, 1], [1, 0]])
     for entry in even.entries:
         assert entry.validation.mean("expected cost") == pytest.approx(1 - entry.validation.mean("accuracy"))
+
+
+@pytest.mark.parametrize("short", ["nb", "cart", "c45", "logistic", "lda", "c50"])
+def test_a_model_of_a_comparison_with_costs_answers_by_them(short):
+    costs = {"yes": {"no": 9}, "no": {"yes": 1}}
+    table = rows()
+    found = bt.compare(table, "y", [short], cv=4, repeats=1, costs=costs)
+    assert found.best.get_params()["costs"] == costs
+    alone = clone(found.best).fit(table, "y")
+    assert found.best.predict(table).tolist() == alone.predict(table).tolist()
+    validation = bt.cross_validate(clone(found.best), table, "y", cv=4)
+    assert found.entries[0].validation.mean("accuracy") == pytest.approx(validation.mean("accuracy"))
+    own = bt.compare(table, "y", {"own": clone(found.best).set_params(costs=[[0, 1], [1, 0]])}, cv=4, repeats=1, costs=costs)
+    assert own.best.get_params()["costs"] == [[0, 1], [1, 0]]
 
 
 def test_numbers_are_judged_by_the_squared_error_and_the_mean_is_the_bar():

@@ -120,6 +120,20 @@ def predictor(path: Path, is_strict: bool = False) -> Predictor:
     return msgspec.structs.replace(loaded, unseen="error") if is_strict else loaded
 
 
+def with_costs(model: Predictor, costs: str | None) -> Predictor:
+    """Return a model that predicts by the costs of `--costs`, if they were given."""
+    from baytree import param_validation  # imports numpy
+
+    given = json_of("--costs", costs)
+    if given is None:
+        return model
+    if model.schema.target.classes is None:
+        raise click.UsageError(f"--costs: {model.name} predicts a number; omit costs")
+    checked = param_validation.costs(given, model.schema.classes)
+    assert checked is not None
+    return model.with_costs(checked)
+
+
 def load_estimator(path: Path) -> Estimator:
     """Load the estimator of a model file, with its statistics."""
     from baytree.storage import load
@@ -196,7 +210,8 @@ def json_of(option: str, word: str | None) -> Any:
     try:
         return None if word is None else json.loads(word)
     except json.JSONDecodeError as error:
-        raise click.UsageError(f"{option} {word!r} is not JSON: {error}") from None
+        example = ' such as {"yes": {"no": 5}, "no": {"yes": 1}}' if option == "--costs" else ""
+        raise click.UsageError(f"{option} {word!r} is not JSON ({error}); give JSON{example}") from None
 
 
 def model_file(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli import output as terminal_output
 from baytree.cli.console import Interrupted, echo_notes, echo_status, exit_now
-from baytree.cli.options import TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
+from baytree.cli.options import COSTS, TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import write_file
 from baytree.model_selection import model_registry as families
@@ -41,7 +40,7 @@ _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help=
     help="Number of cross-validation repeats (default: 3 below 200 rows, 2 below 500, else 1).",
 )
 @click.option("--by", type=click.Choice(families.judges()), help="Score that ranks the models.")
-@click.option("--costs", metavar="JSON", help="Misclassification costs, by true and predicted class.")
+@COSTS
 @click.option("-m", "--models", metavar="NAMES", help="Models to compare, such as c45,cart,nb (default: all).")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Output directory.")
 @click.option("--no-save", is_flag=True, help="Do not write any file.")
@@ -84,7 +83,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.describe_rows(problem)}\n", keep="\n"))
     echo_notes(problem.schema.notes)
-    given = {name: options[name] for name in ("cv", "repeats", "by")} | {"costs": _costs(options["costs"])}
+    costs = arguments.json_of("--costs", options["costs"])
+    given = {name: options[name] for name in ("cv", "repeats", "by")} | {"costs": costs}
     with _progress() as watch:
         result = _compared(problem, models, **given, progress=watch)
     click.echo(terminal_output.coloured(escaped(str(result), keep="\n")))
@@ -118,15 +118,6 @@ def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:
         return
     echo_status(f"\nsaved in {directory}: model.baytree (print it with baytree show), models, results.json")
     echo_status(f"saved {directory / 'report.html'}: an HTML page with these results")
-
-
-def _costs(given: str | None) -> Any:
-    """Parse the costs by class, given as JSON."""
-    try:
-        return None if given is None else json.loads(given)
-    except json.JSONDecodeError as error:
-        example = '\'{"yes": {"no": 5}, "no": {"yes": 1}}\''
-        raise click.UsageError(f"--costs {given!r} is not JSON ({error}); give costs as {example}") from None
 
 
 @click.command(short_help="Rank the columns of a table by their association with the target.")

@@ -11,7 +11,18 @@ import click
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
-from baytree.cli.options import MODEL, OUTPUT, TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
+from baytree.cli.options import (
+    COSTS,
+    MODEL,
+    OUTPUT,
+    TABLE,
+    TARGET,
+    declared,
+    kind_options,
+    names,
+    read_options,
+    read_options_of,
+)
 from baytree.display.terminal import TERMINAL_WIDTH, aligned, escaped
 from baytree.model_selection import model_registry
 from baytree.version import __version__
@@ -42,12 +53,15 @@ def main() -> None:
 @click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(model_registry.names()) + ".")
 @click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the model.")
 @click.option("--weight", metavar="COLUMN", help="Column of sample weights.")
+@COSTS
 @kind_options
 @read_options
 @click.option("--task", type=click.Choice(list(model_registry.FAMILIES)), help="Type of the target (default: inferred).")
 @engine_options.engine_options
 @OUTPUT
-def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
+def fit(
+    table: str, target: str, model: str, param: tuple[str, ...], costs: str | None, output: Path | None, **options: Any
+) -> None:
     """Fit a model that predicts a column of TABLE.
 
     Without -o, print the model; with -o, save it and print the schema for review.
@@ -63,6 +77,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
       baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
       baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
+      baytree fit loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
       baytree fit 'big/*.parquet' -t y -m tree --memory 2GB -o m.baytree
       baytree fit 'big/*.parquet' -t y --engine spark -o m.baytree
     """
@@ -71,6 +86,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
 
     arguments.refuse_input_as_output(output, table)
     schema = declared(options)
+    param = param if arguments.json_of("--costs", costs) is None else (*param, f"costs={costs}")
     offers = arguments.candidate_estimators(model, param, schema, options["task"])
     request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"])
     weights = [request.weight] if request.weight else []

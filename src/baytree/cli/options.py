@@ -113,6 +113,12 @@ MODEL = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL"
 
 TARGET = click.option("-t", "--target", required=True, metavar="COLUMN", help="Column to predict.")
 
+COSTS = click.option(
+    "--costs",
+    metavar="JSON",
+    help='Misclassification costs by true and predicted class, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
+)
+
 STRICT = click.option("--strict", is_flag=True, help="Fail on unreadable cells and unknown levels.")
 
 OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write.")

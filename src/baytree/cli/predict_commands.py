@@ -10,7 +10,7 @@ import click
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli.console import echo_notes, echo_status, progress
-from baytree.cli.options import MODEL, OUTPUT, REJECT, STRICT, TABLE, names, read_options
+from baytree.cli.options import COSTS, MODEL, OUTPUT, REJECT, STRICT, TABLE, names, read_options
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import is_written_in_place
 
@@ -36,6 +36,7 @@ LEARNT_FROM = "as many rows of each class as in training: if these are the train
     help="Also print the K contributions with the largest effect.",
 )
 @REJECT
+@COSTS
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, such as id,name.")
 @STRICT
 @read_options
@@ -46,6 +47,7 @@ def predict(
     proba: bool,
     reasons: int,
     reject: float | None,
+    costs: str | None,
     keep: tuple[str, ...],
     output: Path | None,
     **options: Any,
@@ -53,8 +55,8 @@ def predict(
     """Predict each row of TABLE and write CSV to standard output or a file.
 
     Unreadable cells and levels unknown from training are treated as missing, with a note; with --strict they are an
-    error. Columns that the model does not use may be absent. Text that a spreadsheet would run as a formula gets a leading
-    quote mark.
+    error. Columns that the model does not use may be absent. --costs replace the model's own costs. Text that a
+    spreadsheet would run as a formula gets a leading quote mark.
 
     \b
     Examples:
@@ -72,6 +74,7 @@ def predict(
     predictor, extra_columns = arguments.predictor(model, options["strict"]), names(keep)
     if (proba or reject is not None) and batch_predict.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
+    predictor = arguments.with_costs(predictor, costs)
     source = arguments.source_once(predictor, table, options, extra_columns)
 
     def write_all(source: files.TableSource) -> None:
@@ -118,11 +121,7 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
 @click.command(short_help="Evaluate a model on a table.")
 @MODEL
 @TABLE
-@click.option(
-    "--costs",
-    metavar="JSON",
-    help='Misclassification costs by true and predicted class, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
-)
+@COSTS
 @click.option("--curve", metavar="CLASS", help="Also print the decision curve (net benefit) of CLASS.")
 @STRICT
 @read_options
@@ -131,9 +130,9 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **op
 
     Use rows that the model was not trained on; on training rows the results are optimistic. For classes, prints
     accuracy with a confidence interval, balanced accuracy, F1, Matthews correlation, log loss, Brier score, area under
-    the curve, a line per class and the confusion matrix; for numbers, R² and the errors. With --costs, also the mean
-    cost per row of predicting the class of minimum expected cost, of the predictions as they are, and of the best
-    constant prediction.
+    the curve, a line per class and the confusion matrix; for numbers, R² and the errors. With --costs, or for a
+    model with costs, also the mean cost per row of predicting the class of minimum expected cost, of the predictions as
+    they are, and of the best constant prediction.
 
     \b
     Examples:

@@ -105,16 +105,17 @@ def interview(model: Path, sure: float, cost: tuple[str, ...], table: str | None
 
 def draw(predictor: Predictor, model: Path, output: Path) -> None:
     """Write the tree of a model as an SVG file."""
+    from baytree.base.predictor import shown_by_costs
     from baytree.rendering.tree_drawing import to_svg
     from baytree.summary.tree import BayesTreeSummary, TreeSummary
 
-    summary = predictor.model.summary(predictor.schema)
+    summary = predictor.summary()
     if not isinstance(summary, TreeSummary | BayesTreeSummary):
         raise click.UsageError(f"{model} contains a {predictor.name}, which is not a tree; baytree report shows any model")
     from baytree.tree.inspection.node_records import draw as drawing
 
     tree = predictor.model.tree if isinstance(summary, BayesTreeSummary) else predictor.model
-    write_file(output, to_svg(drawing(tree, predictor.schema)).encode())
+    write_file(output, to_svg(drawing(shown_by_costs(tree, predictor.costs), predictor.schema)).encode())
 
 
 def probability_bars(probabilities: dict[Any, float]) -> str:

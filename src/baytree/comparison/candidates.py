@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from baytree._typing import EstimatorLike
+from sklearn.base import clone
+
+from baytree._typing import CostsLike, EstimatorLike
 from baytree.data.schema.column import Kind
+from baytree.estimators.base import Estimator
 from baytree.model_selection.model_registry import CLASSIFICATION, FAMILIES, REGRESSION, ModelFamily
 from baytree.model_selection.problem import SupervisedProblem
 
@@ -39,6 +42,16 @@ def participants(problem: SupervisedProblem, models: Any = None) -> tuple[list[C
     candidates = [_from_estimator(m) if not isinstance(m, str) else _from_family(m, families[m]) for m in chosen]
     skipped = {c.name: reason for c in candidates if (reason := _reason(c, problem, is_named=models is not None))}
     return [c for c in candidates if c.name not in skipped], list(skipped.items())
+
+
+def with_costs(candidates: list[CandidateModel], costs: CostsLike) -> list[CandidateModel]:
+    """Return candidates that answer by these costs; those that have own costs, or no such parameter, are unchanged."""
+    return candidates if costs is None else [each._replace(estimator=_costed(each.estimator, costs)) for each in candidates]
+
+
+def _costed(estimator: EstimatorLike, costs: CostsLike) -> EstimatorLike:
+    has_none = isinstance(estimator, Estimator) and estimator.get_params(deep=False).get("costs", costs) is None
+    return clone(estimator).set_params(costs=costs) if has_none else estimator
 
 
 def _named(models: Iterable[Any], families: Mapping[str, ModelFamily]) -> list[Any]:

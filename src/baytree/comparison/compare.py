@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
-from baytree.comparison.candidates import participants
+from baytree.comparison.candidates import participants, with_costs
 from baytree.comparison.fold_tasks import FoldTasks, Progress
 from baytree.comparison.leaderboard import Comparison
 from baytree.comparison.recommendation import criterion, refuse_single_rows
@@ -60,8 +60,8 @@ def compare(
         Score by which models are ranked: by default the Brier score, which rewards calibrated probabilities, the expected
         cost if `costs` are given, or the squared error for numbers.
     costs : matrix or dict of dicts, optional
-        Cost of predicting one class if another is true, as in trees; each model then predicts the class of minimum
-        expected cost.
+        Cost of predicting one class if another is true. Each model then predicts the class of minimum expected cost,
+        also in its file; trees that can learn with costs do.
     repeats : int, optional
         Number of repetitions of the cross-validation, if `cv` is a number: by default 3 below 200 rows, 2 below 500,
         else 1.
@@ -118,6 +118,7 @@ def run_comparison(
     problem = problem.without_identifiers()
     candidates, skipped = participants(problem, models)
     judging = criterion(by, problem, costs, [participant.estimator for participant in candidates])
+    candidates = with_costs(candidates, costs)
     folds = _folds(problem, cv, groups, random_state, repeats)
     refuse_single_rows(judging, folds)
     return FoldTasks(problem, folds, progress, n_jobs).run(

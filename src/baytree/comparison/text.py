@@ -129,7 +129,7 @@ def notes(compared: Comparison) -> list[str]:
         _wrapped(f"always predicting {_always(compared)}: {_bar_in_scores(compared)}"),
     ]
     if compared.metric == "expected cost":
-        notes.append("cost: of the class of minimum expected cost; accuracy: of the most probable class")
+        notes.append("cost, accuracy: of the class of minimum expected cost")
     notes += [_wrapped(f"note: {caution}") for caution in compared.warnings]
     notes += [_wrapped(line) for line in _left_out(compared)]
     return notes + (["interrupted before all models were finished"] if compared.is_interrupted else [])
