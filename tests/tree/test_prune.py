@@ -280,6 +280,15 @@ def test_every_open_tree_is_validated_by_a_tree_per_fold_pruned_at_each_penalty(
         assert full.prune(cp=steps.cp[chosen]).nodes() == pruned.nodes()
 
 
+def test_a_tree_pruned_by_folds_of_rows_is_saved(table, tmp_path):
+    X, y = table
+    model = bt.DecisionTreeClassifier(pruning="1se", cv=np.arange(len(y)) % 3).fit(X, y)
+    bt.save(model, tmp_path / "m.baytree")
+    loaded = bt.load(tmp_path / "m.baytree")
+    assert loaded.nodes() == model.nodes()
+    assert np.array_equal(loaded.cv, model.cv)
+
+
 @pytest.mark.parametrize("branching", ["binary", "multiway", "merge"])
 def test_regression_trees_choose_their_penalty_by_cross_validation(branching):
     rng = np.random.default_rng(0)

@@ -49,7 +49,7 @@ PARAMETERS = {
     "trace": (
         "bool, default=False",
         "Whether to record every candidate split of every node in `trace_`. Gains are per row of the node, in the unit of\n"
-        "the criterion (bits for entropy).",
+        "the criterion (bits for entropy); of a significance test, they are its statistic or −ln p.",
     ),
     "n_jobs": ("int, optional", "Number of threads; all cores by default. The model does not depend on it."),
     "profile": (
