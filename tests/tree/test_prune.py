@@ -287,6 +287,8 @@ def test_a_tree_pruned_by_folds_of_rows_is_saved(table, tmp_path):
     loaded = bt.load(tmp_path / "m.baytree")
     assert loaded.nodes() == model.nodes()
     assert np.array_equal(loaded.cv, model.cv)
+    assert model.prune("bayes").n_leaves_ <= model.n_leaves_
+    assert bt.CARTClassifier(pruning="min", cv=model.cv).fit(X, y).prune("bayes").n_leaves_ >= 1
 
 
 @pytest.mark.parametrize("branching", ["binary", "multiway", "merge"])

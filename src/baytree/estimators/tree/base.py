@@ -152,9 +152,13 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
 
     def _checked_policy(self, schema: Schema) -> Policy:
         """Policy that follows from the validated parameters."""
-        learner = self._tree_learner(schema)
+        learner = self._learner_of_settings(schema)
         assert isinstance(learner, TreeLearner)
         return learner.policy
+
+    def _learner_of_settings(self, schema: Schema) -> Learner:
+        """Learner that is asked for its settings and learns nothing."""
+        return self._tree_learner(schema)
 
     def predict_interval(self, X: FrameLike, level: float = 0.95, held_out: FrameLike = None) -> np.ndarray:
         """Confidence intervals of the class probabilities, or of the expected value, in the leaf of each row.
@@ -270,7 +274,7 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
         tree = self._tree
         if tree.averaging and not tree.n_classes:
             raise ValueError("prune('bayes') needs the node means before averaging; fit with averaging=None first")
-        learner = self._tree_learner(self.schema_)
+        learner = self._learner_of_settings(self.schema_)
         # the learner of the scikit-learn drop-ins has class weights in the counts already
         has_weighting = isinstance(learner, TreeLearner)
         costs = learner.costs(tree, self.schema_) if has_weighting else equal_costs(tree.n_classes)

@@ -14,7 +14,7 @@ from baytree.estimators.tree.base import TreeEstimator
 from baytree.folds.splitters import Splitter, names_rows, read_cv
 from baytree.tree.growing.cart import OTHER_ROWS
 from baytree.tree.learner import TreeLearner
-from baytree.tree.policy.policy import CrossValidated, Policy
+from baytree.tree.policy.policy import CrossValidated
 
 
 class ValidatedPruningMixin(TreeEstimator):
@@ -44,8 +44,8 @@ class ValidatedPruningMixin(TreeEstimator):
             raise ValueError(OTHER_ROWS)
         return folds
 
-    def _checked_policy(self, schema: Schema) -> Policy:
-        return self._tree_learner(schema, folds=np.zeros(0, np.int64)).policy
+    def _learner_of_settings(self, schema: Schema) -> TreeLearner:
+        return self._tree_learner(schema, folds=np.zeros(0, np.int64))
 
     def _tree_learner(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         raise NotImplementedError(f"{type(self).__name__} must implement _tree_learner")
