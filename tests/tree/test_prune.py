@@ -321,6 +321,13 @@ def test_every_tree_takes_every_word(kind):
         full.prune("reduced_error")
 
 
+def test_a_penalty_asks_for_cost_complexity():
+    model = bt.C45Classifier().fit(bt.datasets.load("iris"), "species")
+    with pytest.raises(ValueError, match=r"prune\('error_based'\) has no penalty: give prune\('cost_complexity', cp="):
+        model.prune(alpha=0.1)
+    assert model.prune("cost_complexity", alpha=0.5).n_leaves_ == 1
+
+
 def test_regression_trees_refuse_what_counts_errors():
     penguins = bt.datasets.load("penguins").dropna()
     model = bt.CARTRegressor().fit(penguins, "body_mass_g")

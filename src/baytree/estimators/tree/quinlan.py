@@ -228,6 +228,8 @@ class C45Classifier(QuinlanClassifier):
         options : keyword arguments
             Parameters of the new estimator, such as ``confidence=0.1``; for other methods, their arguments.
         """
+        if how in ("error_based", "reduced_error") and {"cp", "alpha"} & set(options):
+            raise ValueError(f"prune({how!r}) has no penalty: give prune('cost_complexity', cp=...) or (..., alpha=...)")
         if how not in ("error_based", "reduced_error"):
             rows = () if X is None else (X,) if y is None else (X, y)
             return super().prune(how, *rows, **options)
