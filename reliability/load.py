@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "serve"))
 
 import baytree as bt  # noqa: E402
-from baytree.serve.limits import MOST_BYTES  # noqa: E402
+from baytree.serve.limits import MAX_BODY_BYTES  # noqa: E402
 from baytree.storage import dumps  # noqa: E402
 from figure import Figure, Scope  # noqa: E402
 from in_process import frame, rows_of  # noqa: E402
@@ -200,7 +200,7 @@ def _full() -> bytes:
     """As many rows as a body may have, filled up with blanks to the last byte."""
     column = [round(k * 0.6180339887498949 % 1, 15) for k in range(100_000)]
     body = json.dumps({"columns": {f"x{j}": column for j in range(3)}}).encode()
-    return body + b" " * (MOST_BYTES - len(body))
+    return body + b" " * (MAX_BODY_BYTES - len(body))
 
 
 async def _all_at_once(port: int, body: bytes, n: int) -> list[int]:

@@ -1,9 +1,13 @@
 """Imports point down: a package may import the packages of the layers below it, and those alone."""
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "baytree"
@@ -217,3 +221,16 @@ def test_the_architecture_page_shows_every_package():
     table = text[text.index("## Layers") : text.index("## Where to put code")]
     shown = {name.strip("/").replace("/", ".") for name in re.findall(r"`([a-z_/.]+)`", table)}
     assert set(LAYER_OF) - shown - {"_core"} == set()
+
+
+FOLDERS = ("benchmarks", "reliability", "release", "website")
+SCRIPTS = [path for name in FOLDERS for path in sorted((ROOT / name).glob("*.py"))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_script_imports_what_the_library_has(script):
+    for node in ast.walk(ast.parse(script.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "baytree":
+            module = importlib.import_module(node.module)
+            missing = [alias.name for alias in node.names if not hasattr(module, alias.name)]
+            assert [name for name in missing if find_spec(f"{node.module}.{name}") is None] == []
