@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import baytree as bt
-from harness import Growth, Row, Sized, best, in_turn
+from harness import Growth, Row, Sized, best, in_turn, processor
 from harness import growth as grown
 from tables import mixed, numbers
 
@@ -145,6 +145,21 @@ def many_classes() -> Iterator[Row]:
         yield Row(f"open tree, 9,000×2, {n_classes:,} classes", "scikit-learn", theirs, ours, 3)
 
 
+def many_levels() -> Iterator[Row]:
+    """Groups of levels under CART with several classes: the cost must not double with each level."""
+    rng = np.random.default_rng(0)
+    level, y = np.r_[np.arange(25), rng.integers(25, size=975)], rng.integers(5, size=1000)
+    X = np.array([f"v{i:02d}" for i in level], object)[:, None]
+    stump = bt.CARTClassifier(max_depth=1, cp=0, pruning=None, profile=False)
+    seconds = processor(lambda: stump.fit(X, y), 5)
+    yield Row("CART, 1,000 rows, 25 levels, 5 classes, depth 1", "5 ms", 0.005, seconds, 1, "processor time")
+    level = np.r_[np.arange(31), rng.integers(31, size=52)]
+    frame = pd.DataFrame({"level": [f"v{i:02d}" for i in level], "size": rng.normal(size=83)})
+    frame["y"] = rng.choice(list("abcd"), 83)
+    seconds = processor(lambda: bt.compare(frame, "y", models=["cart"]), 2)
+    yield Row("compare CART, 83 rows, 31 levels, 4 classes", "1 s", 1.0, seconds, 1, "processor time")
+
+
 def classes_of_algorithms() -> Iterator[Row]:
     """Ten times the classes against the time of a tenth of them: the goal is at least 0.1, time linear in classes."""
     for name in ("CARTClassifier", "C45Classifier", "C50Classifier", "CHAIDClassifier"):
@@ -228,6 +243,7 @@ WORKLOADS = [
     memory,
     cost_growth,
     many_classes,
+    many_levels,
     classes_of_algorithms,
     multiway_numbers,
     chaid,

@@ -25,6 +25,7 @@ SETTINGS = {
     "risk_scale": [1.0, 1.0],
     "loss": [0.0, 1.0, 1.0, 0.0],
     "most_levels": 12,
+    "most_tried": 12,
     "max_surrogates": 0,
     "use_surrogate": 2,
     "surrogate_style": 0,

@@ -77,7 +77,7 @@ class CARTClassifier(_Cart, Classifier):
     """Classification tree by CART with rpart's parameters: surrogate splits, altered priors, cost-complexity pruning.
 
     Trees equal those of rpart node by node, up to ties (Breiman, Friedman, Olshen and Stone 1984). With three or more
-    classes, all groupings of up to 25 levels are tried; more levels are split along their first principal component.
+    classes, the best two groups of up to 25 levels are found; more levels are split along their first principal component.
     CART never splits without a gain, whatever `cp`: for exclusive-or see `split_without_gain` of `DecisionTreeClassifier`.
 
     Parameters

@@ -20,7 +20,7 @@ from baytree.tree.policy.policy import Missing, Policy, ReferenceProgram
 
 TRIED_LEVELS = 12  # with three or more classes, all groupings of up to so many levels are tried
 
-CART_TRIED_LEVELS = 25  # rpart tries all groupings; each further level doubles the time
+CART_EXACT_LEVELS = 25  # CART finds the best groups of so many levels, as rpart does
 
 
 def grow_sorted(table: Table, policy: Policy, costs: ClassCosts, n_jobs: int | None = None, min_risk: float = 0.0) -> Tree:
@@ -74,7 +74,8 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
         "critical": _critical(stop.alpha, table.n_classes),
         "counts_rows": stop.counts_rows,
         "is_cart": is_cart,
-        "most_levels": CART_TRIED_LEVELS if is_cart else TRIED_LEVELS,
+        "most_levels": CART_EXACT_LEVELS if is_cart else TRIED_LEVELS,
+        "most_tried": TRIED_LEVELS,
         "max_surrogates": policy.surrogates.most if policy.missing is Missing.SURROGATE else 0,
         "use_surrogate": policy.surrogates.use,
         "surrogate_style": policy.surrogates.style,

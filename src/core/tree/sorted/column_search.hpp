@@ -246,12 +246,17 @@ template <Measure M> class ColumnSearch {
     if (levels.size() < 2) return best;
     workspace.measure.begin(total);
     best.score = workspace.measure.none();
-    const bool is_tried = !workspace.measure.is_ordered() && levels.size() <= size_t(settings_.most_levels);
+    const bool is_exact = !workspace.measure.is_ordered() && levels.size() <= size_t(settings_.most_levels);
     const auto pause = [&] {
       if (workspace.worker == 0) workers_.poll();
     };
-    const bool is_improved = is_tried ? group_by_trying_all(levels, workspace.measure, total, limits(), pause, best)
-                                      : group_in_order(levels, workspace.measure, total, limits(), best);
+    const auto group = [&] {
+      if (!is_exact) return group_in_order(levels, workspace.measure, total, limits(), best);
+      if constexpr (std::same_as<M, RpartClassMeasure>)
+        if (levels.size() > size_t(settings_.most_tried)) return group_by_bounds(levels, workspace.measure, total, limits(), pause, best);
+      return group_by_trying_all(levels, workspace.measure, total, limits(), pause, best);
+    };
+    const bool is_improved = group();
     if (is_known_only() && has_missing) best.score.under = 0;
     if (!is_improved) return best;
     best.column = column;

@@ -1,5 +1,5 @@
-// Partition of unordered levels into two groups: exact by an ordering where one exists, by exhaustive search for few
-// levels, else by a heuristic ordering.
+// Partition of unordered levels into two groups: exact by an ordering where one exists, by branch and bound (CART) or
+// exhaustive search for few levels, else by a heuristic ordering.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "tree/sorted/best_groups.hpp"
 #include "tree/sorted/level_counts.hpp"
 #include "tree/sorted/measures.hpp"
 #include "tree/sorted/split.hpp"
@@ -117,6 +118,85 @@ bool group_by_trying_all(const Levels& levels, M& measure, std::span<const doubl
   if (!taken) return false;
   for (auto& group : best.group) group.clear();
   for (size_t i = 0; i < levels.size(); ++i) best.group[~taken >> i & 1].push_back(levels.code[i]);
+  return true;
+}
+
+// Levels with equal statistics are of one kind, numbered as they first occur.
+template <Measure M> struct LevelKinds {
+  std::vector<LevelKind> kinds;
+  std::vector<uint32_t> of;  // [n_levels]
+
+  LevelKinds(const Levels& levels, const M& measure) {
+    std::vector<size_t> example;
+    for (size_t i = 0; i < levels.size(); ++i) {
+      const auto is_like = [&](size_t j) { return std::ranges::equal(levels[i], levels[j]); };
+      const auto at = size_t(std::ranges::find_if(example, is_like) - example.begin());
+      of.push_back(uint32_t(at));
+      if (at < example.size()) {
+        ++kinds[at].copies;
+        continue;
+      }
+      example.push_back(i);
+      LevelKind kind{.size = levels[i].back()};
+      for (size_t k = 0; k < measure.classes(); ++k) kind.mass.push_back(measure.mass_in(levels[i], k));
+      kinds.push_back(std::move(kind));
+    }
+  }
+
+  // The first group in the order of `group_by_trying_all` that has `taken` levels of each kind, as bits of the levels,
+  // and its place in that order; no bits if the last level, which never moves, would be in it.
+  struct Group {
+    uint64_t bits = 0, place = 0;
+  };
+  Group first_group(std::vector<uint32_t> taken) const {
+    std::vector<uint32_t> left(kinds.size());
+    for (size_t kind = 0; kind < kinds.size(); ++kind) left[kind] = kinds[kind].copies;
+    const auto may_stay = [&](size_t kind) { return left[kind] > taken[kind]; };
+    if (!may_stay(of.back())) return {};
+    --left[of.back()];
+    Group group;
+    bool is_odd = false;  // a bit of the place is the parity of the bits from there upwards
+    for (size_t i = of.size() - 1; i-- > 0;) {
+      const uint32_t kind = of[i];
+      const bool is_in = is_odd ? taken[kind] > 0 : !may_stay(kind);
+      --left[kind], taken[kind] -= is_in, is_odd ^= is_in;
+      group.bits |= uint64_t(is_in) << i, group.place |= uint64_t(is_odd) << i;
+    }
+    return group;
+  }
+};
+
+// The grouping that `group_by_trying_all` finds, for a measure that compares plain values and has approximate scores.
+template <Measure M>
+bool group_by_bounds(const Levels& levels, M& measure, std::span<const double> total, Limits limits,
+                     const std::function<void()>& pause, Split& best) {
+  const LevelKinds<M> level_kinds(levels, measure);
+  std::vector<double> parent(measure.classes());
+  for (size_t k = 0; k < parent.size(); ++k) parent[k] = measure.parent_mass(k);
+  typename LevelKinds<M>::Group found;
+  const auto judge = [&](const std::vector<uint32_t>& taken) {
+    const auto group = level_kinds.first_group(taken);
+    if (!group.bits) return;
+    std::vector<double> left = measure.nothing();
+    for (size_t i = 0; i < levels.size(); ++i)
+      for (size_t j = 0; j < left.size() && group.bits >> i & 1; ++j) left[j] += levels[i][j];
+    const size_t size = left.size() - 1;
+    if (left[size] < limits.min_leaf || total[size] - left[size] < limits.min_leaf) return;
+    const double value = measure.value(left);
+    if (value > best.score.value || (value == best.score.value && found.bits && group.place < found.place))
+      best.score = measure.score(left, value), found = group;
+  };
+  std::visit([&](const auto& terms) {
+    GroupSearch search(terms, level_kinds.kinds, parent, limits.min_leaf, pause);
+    search.run([&](std::vector<uint32_t> taken) {
+      judge(taken);
+      for (size_t kind = 0; kind < taken.size(); ++kind) taken[kind] = level_kinds.kinds[kind].copies - taken[kind];
+      judge(taken);
+    });
+  }, measure.terms());
+  if (!found.bits) return false;
+  for (auto& group : best.group) group.clear();
+  for (size_t i = 0; i < levels.size(); ++i) best.group[~found.bits >> i & 1].push_back(levels.code[i]);
   return true;
 }
 
