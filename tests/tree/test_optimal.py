@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.datasets
 
 import baytree as bt
 from baytree import storage
@@ -95,7 +96,15 @@ def chosen_in(model) -> tuple | None:
     return below(0)
 
 
-def assert_best(model, frame, y, weight=None):
+@pytest.fixture(params=["pairs", "thresholds"])
+def search(request, monkeypatch):
+    """Either search on small tables; which one finds a tree depends on the number of tests otherwise."""
+    monkeypatch.setattr(learner, "MOST_PAIRED_TESTS", 0 if request.param == "thresholds" else 10**6)
+    monkeypatch.setattr(learner, "MOST_PAIRED_TESTS_PER_ROW", 10**6)
+    return request.param
+
+
+def assert_best(model, frame, y, weight=None, search="pairs"):
     weight = np.ones(len(y)) if weight is None else weight
     model.fit(frame, y, sample_weight=weight)
     offered = model.certificate_.offered
@@ -105,44 +114,50 @@ def assert_best(model, frame, y, weight=None):
     assert model.certificate_.objective == pytest.approx(cost / every.total, abs=1e-12)
     assert model.certificate_.is_optimal
     assert model.n_leaves_ == leaves
-    assert chosen_in(model) == tests
+    if search == "pairs":  # the other search does not decide ties by the order of the tests
+        assert chosen_in(model) == tests
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("penalty", [0.0, 1 / 64, 1 / 16])
-def test_no_tree_of_depth_two_is_better(seed, penalty):
+def test_no_tree_of_depth_two_is_better(seed, penalty, search):
     model = bt.OptimalTreeClassifier(max_depth=2, penalty=penalty, max_tests=4, time_limit=None)
-    assert_best(model, *mixed(seed))
+    assert_best(model, *mixed(seed), search=search)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_tree_of_depth_three_is_better(seed):
+def test_no_tree_of_depth_three_is_better(seed, search):
     frame, y = mixed(seed, 20)
-    assert_best(bt.OptimalTreeClassifier(penalty=1 / 64, max_tests=2, time_limit=None), frame, y)
+    assert_best(bt.OptimalTreeClassifier(penalty=1 / 64, max_tests=2, time_limit=None), frame, y, search=search)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_tree_of_depth_four_is_better(seed):
+def test_no_tree_of_depth_four_is_better(seed, search):
     frame, y = mixed(seed, 20)
-    assert_best(bt.OptimalTreeClassifier(max_depth=4, penalty=0.0, max_tests=2), frame[["x", "size"]].fillna({"x": 1.0}), y)
+    assert_best(
+        bt.OptimalTreeClassifier(max_depth=4, penalty=0.0, max_tests=2),
+        frame[["x", "size"]].fillna({"x": 1.0}),
+        y,
+        search=search,
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("max_depth", [0, 1, 3])
-def test_leaves_that_are_too_small_are_no_leaves(seed, max_depth):
+def test_leaves_that_are_too_small_are_no_leaves(seed, max_depth, search):
     frame, y = mixed(seed, 20)
-    assert_best(bt.OptimalTreeClassifier(max_depth=max_depth, penalty=0.0, max_tests=2, min_leaf=4), frame, y)
+    assert_best(bt.OptimalTreeClassifier(max_depth=max_depth, penalty=0.0, max_tests=2, min_leaf=4), frame, y, search=search)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", ["whole", "quarters", "many"])
-def test_weights_count_as_they_are(seed, kind):
+def test_weights_count_as_they_are(seed, kind, search):
     frame, y = mixed(seed)
     random = np.random.default_rng(seed)
     weights = {"whole": random.integers(0, 4, 24), "quarters": random.integers(1, 9, 24) / 4, "many": random.random(24)}
     weight = weights[kind].astype(float)
     weight[np.unique(y, return_index=True)[1]] = 1.0
-    assert_best(bt.OptimalTreeClassifier(max_depth=2, penalty=1 / 64, max_tests=4, min_leaf=0), frame, y, weight)
+    assert_best(bt.OptimalTreeClassifier(max_depth=2, penalty=1 / 64, max_tests=4, min_leaf=0), frame, y, weight, search)
 
 
 @pytest.mark.parametrize("unit", [1.3, 1e-9, 2.0**60])
@@ -286,10 +301,73 @@ def test_settings_are_refused_in_their_own_words(given, words):
         bt.OptimalTreeClassifier(**given).fit({"x": [1, 2], "y": ["a", "b"]}, "y")
 
 
-def test_too_many_tests_are_refused_with_a_remedy():
-    X = np.random.default_rng(0).normal(size=(1500, 4))
-    with pytest.raises(ValueError, match="reduce max_tests or the number of columns"):
-        bt.OptimalTreeClassifier(max_tests=1500, max_depth=4).fit(X, X[:, 0] > 0)
+def test_too_many_rows_are_refused_with_a_remedy(monkeypatch):
+    monkeypatch.setattr(learner, "MOST_BYTES", 1 << 10)
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    with pytest.raises(ValueError, match="reduce max_depth, n_jobs or the number of rows"):
+        bt.OptimalTreeClassifier(max_tests=50).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("max_depth", "min_leaf"), [(2, 1), (2, 5), (3, 1), (3, 3)])
+def test_no_tree_over_all_thresholds_is_better(seed, max_depth, min_leaf, search):
+    random = np.random.default_rng(seed)
+    n = 24 if max_depth == 2 else 14
+    X = random.normal(size=(n, 3)).round(int(random.integers(0, 3)))
+    y = random.integers(0, random.integers(2, 5), n)
+    weight = random.integers(1, 4, n).astype(float) if seed % 2 else np.ones(n)
+    X[random.random(X.shape) < 0.1 * (seed % 3 == 0)] = np.nan
+    model = bt.OptimalTreeClassifier(max_depth=max_depth, penalty=0.0, min_leaf=min_leaf)
+    assert_best(model, pd.DataFrame(X), y, weight, search)
+
+
+def test_both_searches_find_trees_of_the_same_cost(monkeypatch):
+    random = np.random.default_rng(0)
+    for n_classes in (2, 3, 5, 9, 12):
+        X, y = random.normal(size=(150, 4)).round(1), random.integers(0, n_classes, 150)
+        costs = set()
+        for most in (0, 10**6):
+            monkeypatch.setattr(learner, "MOST_PAIRED_TESTS", most)
+            model = bt.OptimalTreeClassifier(penalty=0.0, max_tests=20, time_limit=None).fit(X, y)
+            costs.add((model.certificate_.objective, model.certificate_.bound, model.n_leaves_))
+        assert len(costs) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "max_depth", "errors"),
+    [("iris", 2, 6), ("wine", 2, 6), ("breast_cancer", 2, 22), ("iris", 3, 1), ("wine", 3, 0), ("breast_cancer", 3, 9)],
+)
+def test_the_errors_over_all_thresholds_are_those_of_contree(name, max_depth, errors):
+    X, y = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True)
+    model = bt.OptimalTreeClassifier(max_depth=max_depth, penalty=0.0, time_limit=None).fit(X, y)
+    assert model.certificate_.is_optimal
+    assert round(model.certificate_.objective * len(y)) == errors
+    assert round((1 - model.score(X, y)) * len(y)) == errors
+
+
+@pytest.mark.usefixtures("search")
+def test_the_tree_depends_neither_on_threads_nor_on_the_order_of_rows():
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(120, 6)), random.integers(0, 3, 120)
+    shuffled = random.permutation(120)
+    models = [
+        bt.OptimalTreeClassifier(penalty=0.0, n_jobs=n_jobs).fit(X[rows], y[rows])
+        for n_jobs, rows in ((1, slice(None)), (2, slice(None)), (2, shuffled))
+    ]
+    assert len({str(model) for model in models}) == 1
+
+
+@pytest.mark.usefixtures("search")
+def test_the_bound_of_a_stopped_search_is_below_the_optimum():
+    random = np.random.default_rng(2)
+    X, y = random.normal(size=(100, 5)), random.integers(0, 2, 100)
+    optimum = bt.OptimalTreeClassifier(penalty=0.0, time_limit=None).fit(X, y).certificate_.objective
+    for limit in (1e-4, 1e-3, 5e-3, 2e-2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            certificate = bt.OptimalTreeClassifier(penalty=0.0, time_limit=limit).fit(X, y).certificate_
+        assert certificate.bound <= optimum + 1e-12
+        assert certificate.objective >= optimum - 1e-12
 
 
 def test_a_single_leaf_says_why():

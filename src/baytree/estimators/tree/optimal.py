@@ -28,26 +28,29 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
     The cost of a tree is the misclassified proportion of the weight, plus `penalty` for each leaf. The search covers all
     trees, by bounds on counts instead of enumeration, and `certificate_` says whether it was completed: then the tree is
     optimal; otherwise it is the best tree found, with the gap to a lower bound on the cost of any tree. Among trees of equal
-    cost, the one with fewer leaves is preferred, then the one whose root has the earlier test, and so on down the tree.
+    cost, the one with fewer leaves is preferred. Which of the others is taken does not depend on the order of the rows or
+    on the number of threads.
 
     The candidate tests are part of the model (``certificate_.offered``). A numeric or ordinal column has a threshold between
-    all adjacent values if there are at most `max_tests` of them, else at weighted quantiles. The levels of a nominal column
-    are grouped in every way if there are at most `max_tests` groupings (six levels at the default); else each of the
-    heaviest levels is compared with the rest, and the levels, ordered by their proportion of a class, are split in two. If a
-    column has missing values, each of its tests exists with such rows on either side, and one test separates them from the
-    others.
+    all adjacent values, so that the certificate holds for every threshold; or `max_tests` of them, at weighted quantiles.
+    The levels of a nominal column are grouped in every way if there are at most `max_tests` groupings (32, or six levels, at
+    the default); else each of the heaviest levels is compared with the rest, and the levels, ordered by their proportion of
+    a class, are split in two. If a column has missing values, each of its tests exists with such rows on either side, and
+    one test separates them from the others.
 
     Parameters
     ----------
     max_depth : int, default=3
-        Maximum depth of the tree, where the root has depth 0. Each further level multiplies the time by the number of tests.
+        Maximum depth of the tree, where the root has depth 0. Each further level multiplies the time by up to the number of
+        tests.
     penalty : float, default=0.01
         Cost of a leaf, as a proportion of the weight: with 0.01, a further leaf must classify 1 % more of the rows
         correctly.
     min_leaf : float, default=1
         Minimum weight of a leaf.
-    max_tests : int, default=32
-        Maximum number of thresholds, or groups of levels, per column.
+    max_tests : int, optional
+        Maximum number of thresholds, or groups of levels, per column; None for all thresholds and 32 groups. Large tables
+        are searched sooner with fewer tests, and the certificate then holds for these.
     time_limit : float, optional
         Time limit of the search in seconds, after which the best tree so far is returned with a warning; None for no limit.
         The result of a search that was stopped depends on the speed of the machine; that of a completed one does not.
@@ -60,10 +63,12 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
 
     Notes
     -----
-    The last two levels below a node are solved from counts of pairs of tests, as in MurTree [1]_, and the counts of a
-    similar node are updated from the difference of their rows. Bounds prune the search: similar sets of rows have similar
-    costs [2]_, and the same tests in another order lead to the same rows [3]_. STreeD [4]_ gives a general account of such
-    searches.
+    Few tests are searched by counts of their pairs: the last two levels below a node are solved from these, as in MurTree
+    [1]_, and the counts of a similar node are updated from the difference of their rows. Bounds prune the search: similar
+    sets of rows have similar costs [2]_, and the same tests in another order lead to the same rows [3]_. STreeD [4]_ gives a
+    general account of such searches. Many thresholds are searched by bounds between neighbouring ones: a threshold that
+    sends k rows to the other side changes the cost by k errors at most, as in ConTree [5]_; here bounds are kept for each
+    column of the next test, so that few columns are read again.
 
     Ctrl-C ends the search, not the fit: the best tree so far is kept, with a warning, as after `time_limit`.
 
@@ -78,6 +83,8 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
        search. AAAI 34.
     .. [4] van der Linden, J. G. M., de Weerdt, M. M. and Demirović, E. (2023). Necessary and sufficient conditions for
        optimal decision trees using dynamic programming. NeurIPS 36.
+    .. [5] Briţa, C. E., van der Linden, J. G. M. and Demirović, E. (2025). Optimal classification trees for continuous
+       feature data using dynamic programming with branch-and-bound. AAAI 39.
 
     Examples
     --------
@@ -103,7 +110,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
         max_depth: int = 3,
         penalty: float = 0.01,
         min_leaf: float = 1,
-        max_tests: int = 32,
+        max_tests: int | None = None,
         time_limit: float | None = 60,
         costs: CostsLike = None,
         schema: dict | Schema | None = None,
@@ -132,7 +139,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
             max_depth=given.integer("max_depth", self.max_depth, 0, _DEEPEST),
             penalty=given.number("penalty", self.penalty, 0, 1),
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
-            max_tests=given.integer("max_tests", self.max_tests, 1, 65_536),
+            max_tests=None if self.max_tests is None else given.integer("max_tests", self.max_tests, 1, 65_536),
             seconds=np.inf if self.time_limit is None else given.positive("time_limit", self.time_limit),
         )
         return OptimalTreeLearner(task)

@@ -1,9 +1,12 @@
 """Candidate tests of the exact search, and the branch that each sends each row to.
 
-Numeric and ordinal columns: thresholds between neighbouring values, at quantiles of weight if there are many. Nominal
-columns: all bipartitions of few levels; of many, each level against the rest, and thresholds in the order of the
+Numeric and ordinal columns: the thresholds between all neighbouring values, or a limited number at quantiles of weight.
+Nominal columns: all bipartitions of few levels; of many, each level against the rest, and thresholds in the order of the
 proportion of a class (Breiman et al. 1984). If values are missing, every test is offered with such rows on either side,
 and one more test separates them from the rest.
+
+Tests are thresholds of ranks: a chain ranks all rows along a column, and its tests are the thresholds between neighbouring
+ranks. A column with missing values has a chain for either side of these; a bipartition of levels is a chain of one test.
 """
 
 from __future__ import annotations
@@ -17,21 +20,85 @@ from baytree.data.encoding.table import Table, is_missing
 from baytree.data.schema.column import Column, Kind
 from baytree.tree.model.tree import CandidateTests
 
+MOST_GROUPS = 32  # of the levels of a column, unless `max_tests` limits them
 
-class CandidateTest(NamedTuple):
-    """Test of one column."""
+
+class Chain(NamedTuple):
+    """Ranks of the rows along a column, and the tests between neighbouring ranks."""
 
     column: int
-    cut: float  # NaN if the test is by levels
-    branch_of: np.ndarray  # int32 [n_levels], empty for a threshold
-    missing: int
+    ranks: np.ndarray  # int32 [n_rows], of which those of rows with weight are 0, 1, …, n_tests
+    cut: np.ndarray  # float64 [n_tests], NaN if the test is by levels
+    branch_of: np.ndarray  # int32 [n_levels], empty for thresholds
+    missing: np.ndarray  # int32 [n_tests]
 
 
 class Tests(NamedTuple):
-    """Tests, and the branch of each row."""
+    """Tests, chain after chain, and the ranks that tell the branch of each row."""
 
     offered: CandidateTests
-    is_second: np.ndarray  # bool [n_tests, n_rows], whether the row takes the second branch
+    ranks: np.ndarray  # int32 [n_chains, n_rows]
+    chain: np.ndarray  # int [n_tests]
+    rank: np.ndarray  # int32 [n_tests], highest rank of the first branch
+
+    def takes_second(self, test: int, table: Table) -> np.ndarray:
+        """Whether each row of a table takes the second branch of a test, bool [n_rows]."""
+        offered, values = self.offered, np.asarray(table.values[self.offered.column[test]])
+        if not offered.levels[test]:
+            return np.where(is_missing(values), offered.missing[test] == 1, values > offered.cut[test])
+        start = offered.start[test]
+        branch = np.append(offered.branch_of[start : start + offered.levels[test]], -1)[values]  # −1: a missing value
+        return np.where(branch >= 0, branch == 1, offered.missing[test] == 1)
+
+    def sides(self, rows: np.ndarray) -> np.ndarray:
+        """Whether each of these rows takes the second branch of each test, bool [n_tests, n_rows]."""
+        return self.ranks[:, rows][self.chain] > self.rank[:, None]
+
+    def subset(self, tests: np.ndarray) -> Tests:
+        """These tests alone, in this order."""
+        offered = self.offered
+        levels = offered.levels[tests]
+        entries = [offered.branch_of[offered.start[t] : offered.start[t] + offered.levels[t]] for t in tests[levels > 0]]
+        kept = CandidateTests(
+            column=offered.column[tests],
+            cut=offered.cut[tests],
+            start=(np.cumsum(levels) - levels).astype(np.int32),
+            levels=levels,
+            branch_of=np.concatenate([np.zeros(0, np.int32), *entries]),
+            missing=offered.missing[tests],
+        )
+        return Tests(kept, self.ranks, self.chain[tests], self.rank[tests])
+
+
+def tests_of(table: Table, weight: np.ndarray, max_tests: int | None) -> Tests:
+    """Tests of a table with row weights int64 [n_rows]; at most `max_tests` thresholds or groups per column.
+
+    A chain that ranks the rows with weight like an earlier one is left out: its tests could never win.
+    """
+    chains, seen, is_weighted = [], set(), weight > 0
+    n_groups = MOST_GROUPS if max_tests is None else max_tests
+    for j, column in enumerate(table.schema):
+        values = np.asarray(table.values[j])
+        for chain in _column_chains(j, column, values, _Rows(weight, table.label, table.n_classes), max_tests, n_groups):
+            key = (chain.ranks if is_weighted.all() else chain.ranks[is_weighted]).tobytes()
+            if len(chain.cut) and key not in seen:
+                seen.add(key), chains.append(chain)
+    return _joined(chains, len(table))
+
+
+def different_tests(tests: Tests, is_weighted: np.ndarray) -> Tests:
+    """Tests in the order of columns and thresholds, without those that divide the rows like an earlier one."""
+    offered = tests.offered
+    place = np.where(offered.levels > 0, np.arange(len(offered)), 0)
+    cut, missing = (np.where(offered.levels > 0, 0, values) for values in (offered.cut, offered.missing))
+    order, seen, kept = np.lexsort((missing, cut, place, offered.column)), set(), []
+    sides = tests.sides(is_weighted)
+    packed = np.packbits(sides ^ sides[:, :1], axis=1)  # a test and its complement divide the rows alike
+    seen.add(np.zeros_like(packed[:1]).tobytes())
+    for test in order.tolist():
+        if (key := packed[test].tobytes()) not in seen:
+            seen.add(key), kept.append(test)
+    return tests.subset(np.array(kept, np.intp))
 
 
 class _Rows(NamedTuple):
@@ -40,90 +107,85 @@ class _Rows(NamedTuple):
     n_classes: int
 
 
-def tests_of(table: Table, weight: np.ndarray, max_tests: int) -> Tests:
-    """Tests of a table with row weights int64 [n_rows], at most `max_tests` thresholds or groups per column.
-
-    A test that divides the rows like an earlier one is left out: it could never win.
-    """
-    tests, sides, seen = [], [], set()
-    is_weighted = weight > 0
-    for j, column in enumerate(table.schema):
-        values = np.asarray(table.values[j])
-        for test in _column_tests(j, column, values, _Rows(weight, table.label, table.n_classes), max_tests):
-            side = _takes_second(test, values)
-            first = side[is_weighted] ^ (side[is_weighted][:1])  # a test and its complement divide the rows alike
-            if not first.any() or (key := np.packbits(first).tobytes()) in seen:
-                continue
-            seen.add(key), tests.append(test), sides.append(side)
-    return Tests(_packed(tests), np.array(sides, np.bool_).reshape(len(sides), len(table)))
-
-
-def _packed(tests: list[CandidateTest]) -> CandidateTests:
-    levels = np.array([len(test.branch_of) for test in tests], np.int32)
-    return CandidateTests(
-        column=np.array([test.column for test in tests], np.int32),
-        cut=np.array([test.cut for test in tests], np.float64),
+def _joined(chains: list[Chain], n_rows: int) -> Tests:
+    n_tests = np.array([len(chain.cut) for chain in chains], np.intp)
+    levels = np.repeat(np.array([len(chain.branch_of) for chain in chains], np.int32), n_tests)
+    empty = (np.zeros(0, np.int32),)
+    offered = CandidateTests(
+        column=np.repeat(np.array([chain.column for chain in chains], np.int32), n_tests),
+        cut=np.concatenate([np.zeros(0), *(chain.cut for chain in chains)]),
         start=(np.cumsum(levels) - levels).astype(np.int32),
         levels=levels,
-        branch_of=np.concatenate([np.zeros(0, np.int32), *(test.branch_of for test in tests)]),
-        missing=np.array([test.missing for test in tests], np.int32),
+        branch_of=np.concatenate([*empty, *(chain.branch_of for chain in chains)]),
+        missing=np.concatenate([*empty, *(chain.missing for chain in chains)]),
+    )
+    return Tests(
+        offered,
+        np.array([chain.ranks for chain in chains], np.int32).reshape(len(chains), n_rows),
+        np.repeat(np.arange(len(chains)), n_tests),
+        np.concatenate([*empty, *(np.arange(n, dtype=np.int32) for n in n_tests)]),
     )
 
 
-def _takes_second(test: CandidateTest, values: np.ndarray) -> np.ndarray:
-    """Whether each row takes the second branch, bool [n_rows]."""
-    if not len(test.branch_of):
-        return np.where(is_missing(values), test.missing == 1, values > test.cut)
-    branch = np.append(test.branch_of, -1)[values]  # the code of a missing value is −1
-    return np.where(branch >= 0, branch == 1, test.missing == 1)
-
-
-def _column_tests(j: int, column: Column, values: np.ndarray, rows: _Rows, most: int) -> Iterator[CandidateTest]:
+def _column_chains(
+    j: int, column: Column, values: np.ndarray, rows: _Rows, max_tests: int | None, n_groups: int
+) -> Iterator[Chain]:
     if column.kind is Kind.NOMINAL:
-        yield from _level_tests(j, len(column.levels), values, rows, most)
+        yield from _level_chains(j, len(column.levels), values, rows, n_groups)
     else:
-        yield from _threshold_tests(j, values, rows.weight, most)
+        yield from _threshold_chains(j, values, rows.weight, max_tests)
 
 
-def _threshold_tests(j: int, values: np.ndarray, weight: np.ndarray, most: int) -> Iterator[CandidateTest]:
-    is_known = ~is_missing(values) & (weight > 0)
-    no_levels, missing_weight = np.zeros(0, np.int32), weight[~is_known].sum()
-    for cut in _cuts(values[is_known].astype(np.float64), weight[is_known], most).tolist():
-        weight_above = weight[is_known & (values > cut)].sum()
-        for missing in (0, 1) if missing_weight else (int(2 * weight_above > weight.sum()),):
-            yield CandidateTest(j, cut, no_levels, missing)
-    if missing_weight:
-        yield CandidateTest(j, np.inf, no_levels, 1)
+def _threshold_chains(j: int, values: np.ndarray, weight: np.ndarray, most: int | None) -> Iterator[Chain]:
+    absent, is_weighted, no_levels = is_missing(values), weight > 0, np.zeros(0, np.int32)
+    is_known = ~absent & is_weighted
+    cuts = _cuts(values[is_known].astype(np.float64), weight[is_known], most)
+    ranks = np.searchsorted(cuts, values).astype(np.int32)  # a value equal to a cut is in the first branch
+    if not (absent & is_weighted).any():
+        above = weight.sum() - np.cumsum(_exact_sums(ranks[is_known], weight[is_known], len(cuts) + 1))[:-1]
+        ranks[absent] = 0
+        yield Chain(j, ranks, cuts, no_levels, (2 * above > weight.sum()).astype(np.int32))
+        return
+    yield Chain(j, np.where(absent, 0, ranks).astype(np.int32), cuts, no_levels, np.zeros(len(cuts), np.int32))
+    if is_known.any():
+        last = np.where(absent, len(cuts) + 1, ranks).astype(np.int32)
+        yield Chain(j, last, np.append(cuts, np.inf), no_levels, np.ones(len(cuts) + 1, np.int32))
 
 
-def _cuts(values: np.ndarray, weight: np.ndarray, most: int) -> np.ndarray:
+def _cuts(values: np.ndarray, weight: np.ndarray, most: int | None) -> np.ndarray:
     """Midpoints of neighbouring values, ascending; of more than `most`, those nearest to quantiles of weight."""
-    distinct, index = np.unique(values, return_inverse=True)
+    distinct = np.unique(values)
     low, high = distinct[:-1], distinct[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         midpoint = low + (high - low) / 2
     cuts = np.where((low <= midpoint) & (midpoint < high), midpoint, low)
-    if len(cuts) <= most:
+    if most is None or len(cuts) <= most:
         return cuts
-    cumulative = np.cumsum(_exact_sums(index, weight, len(distinct)))
+    cumulative = np.cumsum(_exact_sums(np.searchsorted(distinct, values), weight, len(distinct)))
     quantile = cumulative[-1] * np.arange(1, most + 1) / (most + 1)
     after = np.searchsorted(cumulative[:-1], quantile).clip(1, len(cuts) - 1)
     nearest = np.where(quantile - cumulative[after - 1] <= cumulative[after] - quantile, after - 1, after)
     return cuts[np.unique(nearest)]
 
 
-def _level_tests(j: int, n_levels: int, codes: np.ndarray, rows: _Rows, most: int) -> Iterator[CandidateTest]:
+def _level_chains(j: int, n_levels: int, codes: np.ndarray, rows: _Rows, most: int) -> Iterator[Chain]:
     is_known = codes >= 0
     cell = codes[is_known] * rows.n_classes + rows.label[is_known]
     counts = _exact_sums(cell, rows.weight[is_known], n_levels * rows.n_classes).reshape(n_levels, rows.n_classes)
     of_level, missing_weight = counts.sum(axis=1), rows.weight[~is_known].sum()
-    for second in _bipartitions(counts, most):
+
+    def chain(second: np.ndarray, missing: int) -> Chain:
         branch_of = np.where(of_level > 0, second, -1).astype(np.int32)
+        branch = np.append(branch_of, -1)[codes]  # the code of a missing value is −1
+        ranks = np.where(branch >= 0, branch, missing).astype(np.int32)
+        return Chain(j, ranks, np.array([np.nan]), branch_of, np.array([missing], np.int32))
+
+    for second in _bipartitions(counts, most):
         weight_above = of_level[second].sum()
         for missing in (0, 1) if missing_weight else (int(2 * weight_above > rows.weight.sum()),):
-            yield CandidateTest(j, np.nan, branch_of, missing)
-    if missing_weight:
-        yield CandidateTest(j, np.nan, np.where(of_level > 0, 0, -1).astype(np.int32), 1)
+            yield chain(second, missing)
+    if missing_weight and of_level.any():
+        yield chain(np.zeros(n_levels, np.bool_), 1)
 
 
 def _bipartitions(counts: np.ndarray, most: int) -> Iterator[np.ndarray]:
@@ -159,7 +221,5 @@ def _bipartitions_by_proportion(count: np.ndarray, weight: np.ndarray, most: int
 
 
 def _exact_sums(place: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
-    """Exact sum of the weights at each index, int64 [n]."""
-    total = np.zeros(n, np.int64)
-    np.add.at(total, place, weight)
-    return total
+    """Exact sum of the weights at each index, int64 [n]: doubles hold whole numbers up to the sum of all weights."""
+    return np.bincount(place, weight, minlength=n).astype(np.int64)

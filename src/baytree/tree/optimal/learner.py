@@ -1,5 +1,8 @@
 """Optimal classification trees: exact search in the core for the tree of least cost, with a certificate of optimality.
 
+There are two searches. Few tests are searched by counts of their pairs. Many thresholds are searched by bounds between
+neighbouring ones, so that every threshold between two values of a column can be a test.
+
 The cost is the proportion of misclassified weight plus a penalty per leaf. Weights and costs are integers, so that sums
 are exact, ties are ties, and the order of the rows does not matter. A search stopped by time returns its best tree and
 the bound; one stopped by Ctrl-C raises `StoppedSearch`, which carries the tree.
@@ -21,7 +24,7 @@ from baytree.parallel import threads
 from baytree.tree.model.arrays import LEAF, STOP
 from baytree.tree.model.builder import build
 from baytree.tree.model.tree import Certificate, Tree
-from baytree.tree.optimal.candidate_tests import Tests, tests_of
+from baytree.tree.optimal.candidate_tests import Tests, different_tests, tests_of
 from baytree.tree.policy.impurity import impurity_of
 from baytree.tree.policy.policy import Criterion
 from baytree.tree.pruning.cost_complexity import with_complexity
@@ -42,7 +45,7 @@ class OptimalTreeLearner(msgspec.Struct, frozen=True):
 
     def learn(self, rows: Partitions) -> FitResult:
         """Find the tree of these rows. All rows are gathered, because the search may examine any subset of them."""
-        tree = best_tree(rescale_weights(rows).gather(), self.task)
+        tree = best_tree(rescale_weights(rows).gather(), self.task, rows.n_jobs)
         if certificate_of(tree).stopped == "interrupt":
             raise StoppedSearch(tree)
         if certificate_of(tree).stopped:
@@ -68,7 +71,11 @@ def unproved(tree: Tree, when: str) -> str:
     )
 
 
-MOST_BYTES = 1 << 31  # of the tables of test pairs in a search
+MOST_BYTES = 1 << 31  # of the tables of test pairs, or of the sorted rows, in a search
+
+# Up to so many tests, in all and per row, pairs of tests are counted; more tests are searched by thresholds. Found on seven
+# tables of 150 to 2,310 rows at depth 3, where both searches took the same time at about these numbers.
+MOST_PAIRED_TESTS, MOST_PAIRED_TESTS_PER_ROW = 768, 2
 
 
 class OptimalTreeSettings(msgspec.Struct, frozen=True):
@@ -77,45 +84,62 @@ class OptimalTreeSettings(msgspec.Struct, frozen=True):
     max_depth: int
     penalty: float  # per leaf, relative to the total weight
     min_leaf: float
-    max_tests: int  # per column
+    max_tests: int | None  # per column; None: all thresholds
     seconds: float
 
 
-def best_tree(table: Table, task: OptimalTreeSettings) -> Tree:
+def best_tree(table: Table, task: OptimalTreeSettings, n_jobs: int | None = None) -> Tree:
     """Tree of least cost, or the best one found in time; its certificate tells which."""
     weights = integer_weights(table)
     tests = tests_of(table, weights.units, task.max_tests)
-    _refuse_too_many(len(tests.offered), table.n_classes, task.max_depth)
-    result = _search(table, tests, weights, task)
+    if _is_paired(len(tests.offered), table, task.max_depth):
+        tests = different_tests(tests, weights.units > 0)
+        result = _search_pairs(table, tests, weights, task)
+    else:
+        result = _search_thresholds(table, tests, weights, task, threads.count(n_jobs))
     tree = with_complexity(_tree(table, tests, weights, result))
     return msgspec.structs.replace(tree, certificate=_certificate(result, tree, tests, weights, task))
 
 
-def _refuse_too_many(n_tests: int, n_classes: int, max_depth: int) -> None:
-    n_bytes = n_tests**2 * (8 * n_classes + 8) * max(2, max_depth)
-    if n_bytes > MOST_BYTES:
-        raise ValueError(
-            f"{n_tests:,} tests and {n_classes} classes need {n_bytes / 2**30:.1f} GB for the tables of test pairs, "
-            f"more than the limit of {MOST_BYTES / 2**30:.2g} GB; reduce max_tests or the number of columns"
-        )
+def _is_paired(n_tests: int, table: Table, max_depth: int) -> bool:
+    n_bytes = n_tests**2 * (8 * table.n_classes + 8) * max(2, max_depth)
+    return n_tests <= min(MOST_PAIRED_TESTS, MOST_PAIRED_TESTS_PER_ROW * len(table)) and n_bytes <= MOST_BYTES
 
 
-def _search(table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings) -> dict[str, Any]:
+def _search_pairs(table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings) -> dict[str, Any]:
     is_weighted = weights.units > 0
-    sides = tests.is_second if is_weighted.all() else tests.is_second[:, is_weighted]
+    sides = tests.sides(is_weighted)
     return _core.best_tree(
-        _pack_bits(sides).ravel(),
-        len(sides),
-        np.ascontiguousarray(table.label[is_weighted], np.int32),
-        weights.units[is_weighted],
-        table.n_classes,
-        weights.mistake,
-        weights.leaf(task.penalty),
-        weights.least(task.min_leaf),
-        task.max_depth,
-        task.seconds,
-        threads.is_cancelled,
+        _pack_bits(sides).ravel(), len(sides), is_given_up=threads.is_cancelled, **_costs(table, weights, task, is_weighted)
     )
+
+
+def _search_thresholds(
+    table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings, n_threads: int
+) -> dict[str, Any]:
+    is_weighted = weights.units > 0
+    ranks = np.ascontiguousarray(tests.ranks[:, is_weighted])
+    if (n_bytes := 8 * ranks.size * (1 + n_threads * max(1, task.max_depth - 2))) > MOST_BYTES:
+        raise ValueError(
+            f"{len(table):,} rows of {len(ranks):,} columns need {n_bytes / 2**30:.1f} GB for the rows in each order, "
+            f"more than the limit of {MOST_BYTES / 2**30:.2g} GB; reduce max_depth, n_jobs or the number of rows"
+        )
+    costs = _costs(table, weights, task, is_weighted)
+    return _core.best_threshold_tree(ranks, threads=n_threads, is_given_up=threads.is_cancelled, **costs)
+
+
+def _costs(table: Table, weights: IntegerWeights, task: OptimalTreeSettings, is_weighted: np.ndarray) -> dict[str, Any]:
+    """Arguments of both searches: labels, weights, costs and limits."""
+    return {
+        "label": np.ascontiguousarray(table.label[is_weighted], np.int32),
+        "weight": weights.units[is_weighted],
+        "classes": table.n_classes,
+        "mistake": weights.mistake,
+        "leaf": weights.leaf(task.penalty),
+        "least": weights.least(task.min_leaf),
+        "max_depth": task.max_depth,
+        "seconds": task.seconds,
+    }
 
 
 def _pack_bits(bits: np.ndarray) -> np.ndarray:
@@ -148,22 +172,22 @@ def _certificate(
 class _Nodes:
     """Nodes from the root on, children side by side: test (−1 at a leaf), first child and rows of each."""
 
-    def __init__(self, found: dict[str, Any], is_second: np.ndarray) -> None:
+    def __init__(self, found: dict[str, Any], tests: Tests, table: Table) -> None:
         test, below = found["test"].tolist(), list(zip(found["low"].tolist(), found["high"].tolist(), strict=True))
         shapes = [len(test) - 1]  # indices in the core's list, whose last entry is the root; −1 is a leaf
-        self.rows, self.test, self.first = [np.arange(is_second.shape[1])], [], []
+        self.rows, self.test, self.first = [np.arange(len(table))], [], []
         for node, shape in enumerate(shapes):  # the list grows during iteration
             self.test.append(test[shape] if shape >= 0 else -1)
             self.first.append(len(shapes) if shape >= 0 else 0)
             if shape >= 0:
                 node_rows = self.rows[node]
-                goes_second = is_second[test[shape], node_rows]
+                goes_second = tests.takes_second(test[shape], table)[node_rows]
                 self.rows += [node_rows[~goes_second], node_rows[goes_second]]
                 shapes += below[shape]
 
 
 def _tree(table: Table, tests: Tests, weights: IntegerWeights, found: dict[str, Any]) -> Tree:
-    nodes, offered = _Nodes(found, tests.is_second), tests.offered
+    nodes, offered = _Nodes(found, tests, table), tests.offered
     test, first = np.array(nodes.test), np.array(nodes.first, np.int32)
     is_leaf = test < 0
     counts = np.array([np.bincount(table.label[rows], table.weight[rows], table.n_classes) for rows in nodes.rows])

@@ -2,6 +2,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "tree/optimal/search.hpp"
+#include "tree/optimal/threshold_search.hpp"
 
 namespace baytree::bindings {
 namespace {
@@ -57,6 +58,28 @@ nb::dict best_tree(const Vector<uint64_t>& bits, size_t tests, const Vector<int3
   return to_python(found);
 }
 
+using Ranks = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::dict best_threshold_tree(const Ranks& ranks, const Vector<int32_t>& label, const Vector<int64_t>& weight, size_t classes,
+                             int64_t mistake, int64_t leaf, int64_t least, int max_depth, double seconds, int threads,
+                             const nb::callable& is_given_up) {
+  const size_t columns = ranks.shape(0), rows = ranks.shape(1);
+  if (rows == 0 || columns == 0 || rows > max_rows || label.shape(0) != rows || weight.shape(0) != rows)
+    throw nb::value_error("one label and weight are needed per row, and at least one row and column");
+  for (const int32_t c : view(label)) if (c < 0 || size_t(c) >= classes) throw nb::value_error("a label is no class");
+  for (const int64_t w : view(weight)) if (w <= 0) throw nb::value_error("a weight is not positive");
+  const RankTable table{{ranks.data(), ranks.size()}, columns, rows};
+  for (const int32_t rank : table.ranks) if (rank < 0 || size_t(rank) >= rows) throw nb::value_error("a rank is out of range");
+  const Limits limits{max_depth, least, seconds, [&] { return is_to_end(is_given_up); }};
+  int64_t total = 0;
+  for (const int64_t w : view(weight)) total += w;
+  const Found found = interruptible([&] {
+    if (total < never<int32_t> / 2) return TableSearch<int32_t>(table, view(label), view(weight), classes, {mistake, leaf}, limits, threads).run();
+    return TableSearch<int64_t>(table, view(label), view(weight), classes, {mistake, leaf}, limits, threads).run();
+  });
+  return to_python(found);
+}
+
 }  // namespace
 
 void bind_optimal(nb::module_& module) {
@@ -64,6 +87,9 @@ void bind_optimal(nb::module_& module) {
              "mistake"_a, "leaf"_a, "least"_a, "max_depth"_a, "seconds"_a, "is_given_up"_a,
              "The tree of least cost over tests that are bits of rows [tests, ⌈rows / 64⌉]: its nodes, children before parents, what "
              "it costs, and what every tree at least costs.");
+  module.def("best_threshold_tree", &best_threshold_tree, "ranks"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "classes"_a,
+             "mistake"_a, "leaf"_a, "least"_a, "max_depth"_a, "seconds"_a, "threads"_a, "is_given_up"_a,
+             "The same over thresholds of ranks [columns, rows]; tests are numbered column by column, from the lowest threshold.");
 }
 
 }  // namespace baytree::bindings
