@@ -484,9 +484,9 @@ def best_tree(bits: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='
     The tree of least cost over tests that are bits of rows [tests, ⌈rows / 64⌉]: its nodes, children before parents, what it costs, and what every tree at least costs.
     """
 
-def best_threshold_tree(ranks: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, mistake: int, leaf: int, least: int, max_depth: int, seconds: float, threads: int, is_given_up: Callable) -> dict:
+def best_threshold_tree(ranks: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, mistake: int, leaf: int, least: int, max_depth: int, seconds: float, known_cost: int, threads: int, is_given_up: Callable) -> dict:
     """
-    The same over thresholds of ranks [columns, rows]; tests are numbered column by column, from the lowest threshold.
+    The same over thresholds of ranks [columns, rows]; tests are numbered column by column, from the lowest threshold. No nodes if no tree costs less than the known one.
     """
 
 class TreeStream:

@@ -70,16 +70,19 @@ class Tests(NamedTuple):
         return Tests(kept, self.ranks, self.chain[tests], self.rank[tests])
 
 
-def tests_of(table: Table, weight: np.ndarray, max_tests: int | None) -> Tests:
+def tests_of(table: Table, weight: np.ndarray, max_tests: int | None, max_thresholds: int | None) -> Tests:
     """Tests of a table with row weights int64 [n_rows]; at most `max_tests` thresholds or groups per column.
+
+    `max_thresholds` limits the thresholds further: they are some of those without it.
 
     A chain that ranks the rows with weight like an earlier one is left out: its tests could never win.
     """
     chains, seen, is_weighted = [], set(), weight > 0
     n_groups = MOST_GROUPS if max_tests is None else max_tests
+    n_thresholds = min((n for n in (max_tests, max_thresholds) if n is not None), default=None)
     for j, column in enumerate(table.schema):
         values = np.asarray(table.values[j])
-        for chain in _column_chains(j, column, values, _Rows(weight, table.label, table.n_classes), max_tests, n_groups):
+        for chain in _column_chains(j, column, values, _Rows(weight, table.label, table.n_classes), n_thresholds, n_groups):
             key = (chain.ranks if is_weighted.all() else chain.ranks[is_weighted]).tobytes()
             if len(chain.cut) and key not in seen:
                 seen.add(key), chains.append(chain)
@@ -128,12 +131,12 @@ def _joined(chains: list[Chain], n_rows: int) -> Tests:
 
 
 def _column_chains(
-    j: int, column: Column, values: np.ndarray, rows: _Rows, max_tests: int | None, n_groups: int
+    j: int, column: Column, values: np.ndarray, rows: _Rows, n_thresholds: int | None, n_groups: int
 ) -> Iterator[Chain]:
     if column.kind is Kind.NOMINAL:
         yield from _level_chains(j, len(column.levels), values, rows, n_groups)
     else:
-        yield from _threshold_chains(j, values, rows.weight, max_tests)
+        yield from _threshold_chains(j, values, rows.weight, n_thresholds)
 
 
 def _threshold_chains(j: int, values: np.ndarray, weight: np.ndarray, most: int | None) -> Iterator[Chain]:

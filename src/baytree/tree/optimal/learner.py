@@ -10,6 +10,7 @@ the bound; one stopped by Ctrl-C raises `StoppedSearch`, which carries the tree.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -77,6 +78,12 @@ MOST_BYTES = 1 << 31  # of the tables of test pairs, or of the sorted rows, in a
 # tables of 150 to 2,310 rows at depth 3, where both searches took the same time at about these numbers.
 MOST_PAIRED_TESTS, MOST_PAIRED_TESTS_PER_ROW = 768, 2
 
+# A search by thresholds begins with so many tests in all at depth 3, and four times as many where there are many rows, since
+# it will hardly come to its end there. This takes milliseconds on small tables, less than the search itself.
+FEW_TESTS, MANY_ROWS, SECONDS_OF_FEW_TESTS = 64, 4_000, 10.0
+
+_NO_COST = 2**62
+
 
 class OptimalTreeSettings(msgspec.Struct, frozen=True):
     """Settings of a search."""
@@ -88,17 +95,22 @@ class OptimalTreeSettings(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class _Search(NamedTuple):
+    tests: Tests  # those that the found nodes name
+    found: dict[str, Any]
+
+
 def best_tree(table: Table, task: OptimalTreeSettings, n_jobs: int | None = None) -> Tree:
     """Tree of least cost, or the best one found in time; its certificate tells which."""
     weights = integer_weights(table)
-    tests = tests_of(table, weights.units, task.max_tests)
+    tests = tests_of(table, weights.units, task.max_tests, None)
     if _is_paired(len(tests.offered), table, task.max_depth):
         tests = different_tests(tests, weights.units > 0)
-        result = _search_pairs(table, tests, weights, task)
+        search = _Search(tests, _search_pairs(table, tests, weights, task))
     else:
-        result = _search_thresholds(table, tests, weights, task, threads.count(n_jobs))
-    tree = with_complexity(_tree(table, tests, weights, result))
-    return msgspec.structs.replace(tree, certificate=_certificate(result, tree, tests, weights, task))
+        search = _search_from_few(table, tests, weights, task, threads.count(n_jobs))
+    tree = with_complexity(_tree(table, search.tests, weights, search.found))
+    return msgspec.structs.replace(tree, certificate=_certificate(search.found, tree, tests, weights, task))
 
 
 def _is_paired(n_tests: int, table: Table, max_depth: int) -> bool:
@@ -114,8 +126,35 @@ def _search_pairs(table: Table, tests: Tests, weights: IntegerWeights, task: Opt
     )
 
 
-def _search_thresholds(
+def _search_from_few(
     table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings, n_threads: int
+) -> _Search:
+    """Search over thresholds; of deep trees first over a few: for an upper bound, and a good tree if time runs out."""
+    started, few = perf_counter(), _search_few(table, weights, task) if task.max_depth > 2 else None
+    if few is None:
+        return _Search(tests, _search_thresholds(table, tests, weights, task, _NO_COST, n_threads))
+    is_interrupted = few.found["is_interrupted"]
+    seconds = 0.0 if is_interrupted else max(0.0, task.seconds - (perf_counter() - started))
+    rest = msgspec.structs.replace(task, seconds=seconds)
+    found = _search_thresholds(table, tests, weights, rest, few.found["cost"], n_threads)
+    found["is_interrupted"] |= is_interrupted
+    if found["cost"] < few.found["cost"]:
+        return _Search(tests, found)
+    return _Search(few.tests, found | {name: few.found[name] for name in ("test", "low", "high")})
+
+
+def _search_few(table: Table, weights: IntegerWeights, task: OptimalTreeSettings) -> _Search | None:
+    n_tests = (FEW_TESTS if len(table) < MANY_ROWS else 4 * FEW_TESTS) ** (3 / task.max_depth)
+    most = max(1, int(n_tests / len(table.schema)))
+    tests = different_tests(tests_of(table, weights.units, task.max_tests, most), weights.units > 0)
+    if not _is_paired(len(tests.offered), table, task.max_depth):
+        return None
+    seconds = min(task.seconds / 4, SECONDS_OF_FEW_TESTS)
+    return _Search(tests, _search_pairs(table, tests, weights, msgspec.structs.replace(task, seconds=seconds)))
+
+
+def _search_thresholds(
+    table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings, known_cost: int, n_threads: int
 ) -> dict[str, Any]:
     is_weighted = weights.units > 0
     ranks = np.ascontiguousarray(tests.ranks[:, is_weighted])
@@ -125,7 +164,9 @@ def _search_thresholds(
             f"more than the limit of {MOST_BYTES / 2**30:.2g} GB; reduce max_depth, n_jobs or the number of rows"
         )
     costs = _costs(table, weights, task, is_weighted)
-    return _core.best_threshold_tree(ranks, threads=n_threads, is_given_up=threads.is_cancelled, **costs)
+    return _core.best_threshold_tree(
+        ranks, known_cost=known_cost, threads=n_threads, is_given_up=threads.is_cancelled, **costs
+    )
 
 
 def _costs(table: Table, weights: IntegerWeights, task: OptimalTreeSettings, is_weighted: np.ndarray) -> dict[str, Any]:

@@ -61,8 +61,8 @@ nb::dict best_tree(const Vector<uint64_t>& bits, size_t tests, const Vector<int3
 using Ranks = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 nb::dict best_threshold_tree(const Ranks& ranks, const Vector<int32_t>& label, const Vector<int64_t>& weight, size_t classes,
-                             int64_t mistake, int64_t leaf, int64_t least, int max_depth, double seconds, int threads,
-                             const nb::callable& is_given_up) {
+                             int64_t mistake, int64_t leaf, int64_t least, int max_depth, double seconds,
+                             int64_t known_cost, int threads, const nb::callable& is_given_up) {
   const size_t columns = ranks.shape(0), rows = ranks.shape(1);
   if (rows == 0 || columns == 0 || rows > max_rows || label.shape(0) != rows || weight.shape(0) != rows)
     throw nb::value_error("one label and weight are needed per row, and at least one row and column");
@@ -74,8 +74,8 @@ nb::dict best_threshold_tree(const Ranks& ranks, const Vector<int32_t>& label, c
   int64_t total = 0;
   for (const int64_t w : view(weight)) total += w;
   const Found found = interruptible([&] {
-    if (total < never<int32_t> / 2) return TableSearch<int32_t>(table, view(label), view(weight), classes, {mistake, leaf}, limits, threads).run();
-    return TableSearch<int64_t>(table, view(label), view(weight), classes, {mistake, leaf}, limits, threads).run();
+    if (total < never<int32_t> / 2) return TableSearch<int32_t>(table, view(label), view(weight), classes, {mistake, leaf}, limits, threads).run(known_cost);
+    return TableSearch<int64_t>(table, view(label), view(weight), classes, {mistake, leaf}, limits, threads).run(known_cost);
   });
   return to_python(found);
 }
@@ -88,8 +88,9 @@ void bind_optimal(nb::module_& module) {
              "The tree of least cost over tests that are bits of rows [tests, ⌈rows / 64⌉]: its nodes, children before parents, what "
              "it costs, and what every tree at least costs.");
   module.def("best_threshold_tree", &best_threshold_tree, "ranks"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "classes"_a,
-             "mistake"_a, "leaf"_a, "least"_a, "max_depth"_a, "seconds"_a, "threads"_a, "is_given_up"_a,
-             "The same over thresholds of ranks [columns, rows]; tests are numbered column by column, from the lowest threshold.");
+             "mistake"_a, "leaf"_a, "least"_a, "max_depth"_a, "seconds"_a, "known_cost"_a, "threads"_a, "is_given_up"_a,
+             "The same over thresholds of ranks [columns, rows]; tests are numbered column by column, from the lowest threshold. No nodes if no tree costs "
+             "less than the known one.");
 }
 
 }  // namespace baytree::bindings

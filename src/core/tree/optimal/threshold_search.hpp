@@ -83,7 +83,7 @@ template <std::signed_integral Count> struct Problem {
   Prices prices;
   Count least;                             // minimum weight of a leaf
   bool is_monotone;                        // no leaf becomes too small where rows go
-  bool is_plain;                           // the same for rows of weight 1, few enough for `PairSweep`
+  bool is_plain;                           // the same, and every row has weight 1
 };
 
 // Search of one thread.
@@ -340,7 +340,7 @@ template <std::signed_integral Count> class ThresholdSearch {
                           Answer& best) {
     swept_.assign(columns_, false);
     const std::int64_t weight[2] = {cut.weight, rows.weight - cut.weight};
-    const std::size_t n_present = problem_.is_plain ? write_cells(rows, parts) : 0;
+    const std::size_t n_present = problem_.is_plain && rows.size <= PairSweep::most_rows ? write_cells(rows, parts) : 0;
     const PairSweep* const sweep = n_present > 1 && n_present <= PairSweep::most_classes ? &pair_sweeps_[n_present - 2] : nullptr;
     for (;;) {
       if (view.cost() >= bound) return;
@@ -444,8 +444,7 @@ template <std::signed_integral Count> class TableSearch {
       : limits_(limits), deadline_(limits), workers_(threads, [this] { return deadline_.has_passed(true), false; }) {
     problem_ = {table, {{label.begin(), label.end()}, {weight.begin(), weight.end()}, classes}, lost_weights(table, label, weight, classes),
                 {}, prices, Count(limits.least), limits.least <= *std::ranges::min_element(weight), false};
-    problem_.is_plain = problem_.is_monotone && *std::ranges::max_element(weight) == 1 &&
-                        table.rows <= PairSweep::most_rows;
+    problem_.is_plain = problem_.is_monotone && *std::ranges::max_element(weight) == 1;
     rows_.size = table.rows, rows_.ranked.resize(table.columns * table.rows);
     std::int32_t tests = 0;
     for (std::size_t g = 0; g < table.columns; ++g) {
@@ -456,13 +455,15 @@ template <std::signed_integral Count> class TableSearch {
     for (int worker = 0; worker < threads; ++worker) searches_.push_back(std::make_unique<ThresholdSearch<Count>>(problem_, deadline_, worker == 0));
   }
 
-  Found run() {
+  // The best tree, if it costs less than a tree that is already known; else no tree at the known cost.
+  Found run(std::int64_t known_cost) {
     const Prices prices = problem_.prices;
     const std::int64_t floor = prices.mistake * rows_.lost;
     typename ThresholdSearch<Count>::Bounds shallow(problem_.table.columns, 0);
     Answer best = searches_[0]->solve(rows_, std::min(limits_.max_depth, 1), ThresholdSearch<Count>::never, shallow);
     copy(best, *searches_[0]);
     std::int64_t lower = best.lower;
+    if (known_cost <= best.cost) best.cost = known_cost, shapes_.clear();
     for (int depth = 2; depth <= limits_.max_depth; ++depth) {
       if (floor + (depth + 1) * prices.leaf >= best.cost) break;  // deeper trees have too many leaves
       std::tie(lower, shallow) = try_columns(depth, best, shallow);
