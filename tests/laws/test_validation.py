@@ -150,7 +150,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "max_depth": [3, 1, 4],
         "penalty": [0.01, 0.0],
         "min_leaf": [1, 8],
-        "max_tests": [32, 3],
+        "max_tests": [None, 3],
         "time_limit": [60, None],
     },
     "StreamingTreeClassifier": {
