@@ -29,7 +29,7 @@ TABLES = (
     "kyphosis", "zoo", "monks1", "stagec", "lymph", "iris", "hepatitis", "wine", "crabs", "glass", "penguins", "vote",
     "wdbc", "credit_a", "pima", "tictactoe", "etitanic", "titanic", "titanic_class", "car",
 )  # fmt: skip
-MOST_ROWS = 1500  # of larger tables a sample
+MAX_ROWS = 1500  # of larger tables a sample
 
 
 class Participant(NamedTuple):
@@ -104,7 +104,7 @@ def table(name: str) -> tuple[pd.DataFrame, str, dict]:
     kinds = {column: of["levels"] if of["kind"] == "ordinal" else of["kind"] for column, of in said["columns"].items()}
     words = {column: str for column, kind in kinds.items() if kind != "numeric"} | {said["target"]: str}
     frame = pd.read_csv(ORACLES / f"{name}.csv", dtype=words, keep_default_na=False, na_values=[""])
-    frame = frame if len(frame) <= MOST_ROWS else frame.sample(MOST_ROWS, random_state=0).reset_index(drop=True)
+    frame = frame if len(frame) <= MAX_ROWS else frame.sample(MAX_ROWS, random_state=0).reset_index(drop=True)
     return frame, said["target"], {column: kind for column, kind in kinds.items() if column != said["target"]}
 
 

@@ -28,7 +28,7 @@ FILES = {
 }
 BUNDLED = {"mushroom": "class", "penguins": "species"}
 OF_SKLEARN = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris}
-MOST_TESTS = 4  # of a column: about as many bits as the tables have that such searches are tried on
+MAX_TESTS = 4  # of a column: about as many bits as the tables have that such searches are tried on
 
 
 def beside_streed() -> Iterator[Row]:
@@ -73,7 +73,7 @@ def bits(name: str) -> tuple[np.ndarray, np.ndarray]:
     given = (bt.datasets.load(name), BUNDLED[name]) if name in BUNDLED else OF_SKLEARN[name](return_X_y=True)
     rows = bt.OptimalTreeClassifier()._prepare_rows(*given, None).table
     weight = integer_weights(rows).units
-    sides = different_tests(tests_of(rows, weight, MOST_TESTS, None), weight > 0).sides(weight > 0)
+    sides = different_tests(tests_of(rows, weight, MAX_TESTS, None), weight > 0).sides(weight > 0)
     return sides.T.astype(np.int64), rows.label.astype(np.int64)
 
 

@@ -31,14 +31,14 @@ MODELS = {
     "CART by 1 SE": lambda: bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, pruning="1se"),
     "C5.0": bt.C50Classifier,
 }
-MOST_ROWS = 1500  # of larger tables a sample
+MAX_ROWS = 1500  # of larger tables a sample
 
 
 def judged(name: str) -> np.ndarray:
     """The mean log loss and accuracy of each model: [n_models, 2]."""
     frame, target, kinds = table(name)
     frame = frame[frame[target].notna()]
-    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0).reset_index(drop=True)
+    frame = frame.sample(min(len(frame), MAX_ROWS), random_state=0).reset_index(drop=True)
     found = []
     for train, test in splits(frame, target, "all"):
         seen, unseen = frame.iloc[train], frame.iloc[test]

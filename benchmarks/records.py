@@ -18,7 +18,7 @@ from harness import Growth, Row
 
 RESULTS = Path(__file__).parent / "results.json"
 TABLE = Path(__file__).parent / "RESULTS.md"
-MOST_LOST = 0.1  # of a ratio, before it is named
+MAX_LOST = 0.1  # of a ratio, before it is named
 
 
 def machine_kind() -> str:
@@ -32,7 +32,7 @@ def fallen(rows: Sequence[Row | Growth]) -> list[str]:
     told = []
     for row in rows:
         before = kept.get(_place(_record(row)))
-        if isinstance(row, Row) and before is not None and row.ratio < (1 - MOST_LOST) * before["ratio"]:
+        if isinstance(row, Row) and before is not None and row.ratio < (1 - MAX_LOST) * before["ratio"]:
             told.append(f"{row.workload}, beside {row.peer}: {row.ratio:.2f}×, was {before['ratio']:.2f}×")
     return told
 

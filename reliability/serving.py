@@ -71,7 +71,7 @@ def described(scope: Scope) -> Iterator[Figure]:
     yield Figure("G1", "schemathesis", promise, int(cases[1]) if cases else 0, found, done.returncode == 0)
 
 
-MOST_MEGABYTES = 512
+MAX_MEGABYTES = 512
 
 
 def expanding(scope: Scope) -> Iterator[Figure]:
@@ -83,8 +83,8 @@ def expanding(scope: Scope) -> Iterator[Figure]:
         for _ in range(n):
             statuses.update(_posted(server.port, body, media) for body, media in bodies)
         peak = server.memory("VmHWM")
-    promise = f"no body takes more than {MOST_MEGABYTES} MB, whatever it would become"
-    is_kept = peak <= MOST_MEGABYTES and set(statuses) <= {400, 413, 415, 422}
+    promise = f"no body takes more than {MAX_MEGABYTES} MB, whatever it would become"
+    is_kept = peak <= MAX_MEGABYTES and set(statuses) <= {400, 413, 415, 422}
     found = f"peak {peak:.0f} MB, statuses {dict(sorted(statuses.items()))}"
     yield Figure("G11", "serve", promise, n * len(bodies), found, is_kept)
 

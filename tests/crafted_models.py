@@ -22,7 +22,7 @@ from typing import Any
 LIMIT = 512 << 20  # bytes of memory, shared libraries apart
 GOLDEN = Path(__file__).parent / "golden"
 HUGE = [10**8, 2**27, 2**29, 2**31 - 1, 2**31, 10**10, 2**40, 2**62, 2**63 - 1, -1, -(2**31), -(2**62), 1e300, -1e18]
-MOST_BYTES = 2_000_000  # of a file: more is not small
+MAX_BYTES = 2_000_000  # of a file: more is not small
 Rows = dict[str, list[Any]]
 
 
@@ -43,7 +43,7 @@ def crafted_files(n: int, seed: int) -> Iterator[tuple[str, bytes, Rows]]:
         for _ in range(chance.choice([1, 1, 1, 2, 3])):
             chance.choice(_CHANGES)(document, chance)
         content = _sealed(version, document)
-        if len(content) <= MOST_BYTES:
+        if len(content) <= MAX_BYTES:
             yield name, content, rows
             n -= 1
 

@@ -168,7 +168,7 @@ def test_the_tree_model_does_not_import_how_trees_are_grown_or_shown():
 
 
 TESTS = ROOT / "tests"
-MOST_DEEP_FILES = 15
+MAX_DEEP_FILES = 15
 
 
 def is_module(name: str) -> bool:
@@ -204,7 +204,7 @@ def test_tests_import_deep_modules_only_in_the_folder_of_their_package():
         for module in sorted(modules)
         if module.split(".")[1] != path.parts[0]
     ] == []
-    assert len(deep) <= MOST_DEEP_FILES, "test through the public interface or that of a package"
+    assert len(deep) <= MAX_DEEP_FILES, "test through the public interface or that of a package"
 
 
 ARCHITECTURE = ROOT / "docs" / "how-it-works.md"

@@ -18,6 +18,7 @@ import sklearn.datasets
 import baytree as bt
 from baytree import storage
 from baytree.tree.model import CandidateTests
+from baytree.tree.optimal import learner
 
 SEEDS = range(6)
 
@@ -99,8 +100,8 @@ def chosen_in(model) -> tuple | None:
 @pytest.fixture(params=["pairs", "thresholds"])
 def search(request, monkeypatch):
     """Either search on small tables; which one finds a tree depends on the number of tests otherwise."""
-    monkeypatch.setattr(learner, "MOST_PAIRED_TESTS", 0 if request.param == "thresholds" else 10**6)
-    monkeypatch.setattr(learner, "MOST_PAIRED_TESTS_PER_ROW", 10**6)
+    monkeypatch.setattr(learner, "MAX_PAIRED_TESTS", 0 if request.param == "thresholds" else 10**6)
+    monkeypatch.setattr(learner, "MAX_PAIRED_TESTS_PER_ROW", 10**6)
     return request.param
 
 
@@ -303,7 +304,7 @@ def test_settings_are_refused_in_their_own_words(given, words):
 
 
 def test_too_many_rows_are_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(learner, "MOST_BYTES", 1 << 10)
+    monkeypatch.setattr(learner, "MAX_BYTES", 1 << 10)
     X = np.random.default_rng(0).normal(size=(200, 4))
     with pytest.raises(ValueError, match="reduce max_depth, n_jobs or the number of rows"):
         bt.OptimalTreeClassifier(max_tests=50).fit(X, X[:, 0] > 0)
@@ -328,7 +329,7 @@ def test_both_searches_find_trees_of_the_same_cost(monkeypatch):
         X, y = random.normal(size=(150, 4)).round(1), random.integers(0, n_classes, 150)
         costs = set()
         for most in (0, 10**6):
-            monkeypatch.setattr(learner, "MOST_PAIRED_TESTS", most)
+            monkeypatch.setattr(learner, "MAX_PAIRED_TESTS", most)
             model = bt.OptimalTreeClassifier(penalty=0.0, max_tests=20, time_limit=None).fit(X, y)
             costs.add((model.certificate_.objective, model.certificate_.bound, model.n_leaves_))
         assert len(costs) == 1

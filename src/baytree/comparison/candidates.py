@@ -97,18 +97,18 @@ def _text(problem: SupervisedProblem) -> str:
     return f"column {names[0]!r} is text, which only naive Bayes and logistic regression support" if names else ""
 
 
-MOST_FEATURES = 700  # features whose scatter matrix is still quickly decomposed
+MAX_FEATURES = 700  # features whose scatter matrix is still quickly decomposed
 
-MOST_WORK = 3e9  # multiplications of one Newton step: the Hessian, rows × weights², and solving with it
+MAX_WORK = 3e9  # multiplications of one Newton step: the Hessian, rows × weights², and solving with it
 
-MOST_KNOTS = 20_000_000  # rows × features: half a minute per fold
+MAX_KNOTS = 20_000_000  # rows × features: half a minute per fold
 
 FEWEST_PER_CLASS = 3  # rows; with fewer, the classes are nearly separable and the weights diverge
 
 
 def _wide_scatter(problem: SupervisedProblem) -> str:
     n = _n_features(problem)
-    return f"{n:,} features would take long; name the model in models to include it" if n > MOST_FEATURES else ""
+    return f"{n:,} features would take long; name the model in models to include it" if n > MAX_FEATURES else ""
 
 
 def _many_weights(problem: SupervisedProblem) -> str:
@@ -116,7 +116,7 @@ def _many_weights(problem: SupervisedProblem) -> str:
         return ""  # word counts are sparse
     n_classes = len(problem.classes) if problem.is_classification else 1
     n = _n_features(problem) * (n_classes if n_classes > 2 else 1)
-    is_long = (len(problem) + 3 * n) * n**2 > MOST_WORK or len(problem) < FEWEST_PER_CLASS * n_classes
+    is_long = (len(problem) + 3 * n) * n**2 > MAX_WORK or len(problem) < FEWEST_PER_CLASS * n_classes
     return (
         f"{n:,} weights for {len(problem):,} rows would take long; name the model in models to include it" if is_long else ""
     )
@@ -130,7 +130,7 @@ def _n_features(problem: SupervisedProblem) -> int:
 
 def _many_knots(problem: SupervisedProblem) -> str:
     n = _n_features(problem)
-    is_long = len(problem) * n > MOST_KNOTS
+    is_long = len(problem) * n > MAX_KNOTS
     return (
         f"{n:,} features with knots at {len(problem):,} rows would take long; name the model in models to include it"
         if is_long

@@ -31,7 +31,7 @@ from baytree.model_selection.problem import SupervisedProblem
 from baytree.model_selection.trials import can_subtract, codes_among, encodes_identically, fit_all_rows, with_fixed_kinds
 
 # rows: largest table for which method="auto" uses full conformal, which scores all rows again for every new row
-MOST_ROWS = 2000
+MAX_ROWS = 2000
 
 _ONE_BY_ONE = ("loo", "leave-one-out")
 
@@ -117,7 +117,7 @@ guaranteed for exchangeable rows
         return _of_fitted(estimator, problem, alpha, by_class)
     additive = _additive(estimator, problem)
     whole = fit_all_rows(estimator, problem)
-    if method == "full" or (method == "auto" and additive and problem.is_classification and len(problem) <= MOST_ROWS):
+    if method == "full" or (method == "auto" and additive and problem.is_classification and len(problem) <= MAX_ROWS):
         comparison, promise = _full(estimator, additive, problem, alpha)
     elif additive and isinstance(cv, str) and cv in _ONE_BY_ONE:
         comparison = JackknifePlus(additive, additive.observe(problem.table), problem.table)

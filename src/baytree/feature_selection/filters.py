@@ -27,7 +27,7 @@ from baytree.feature_selection.column_scores import COUNTED, EMBEDDED, MEASURES,
 from baytree.feature_selection.ranking import Rank, Ranking
 from baytree.feature_selection.selector import ColumnSelector
 from baytree.model_selection.frame_rows import column_of
-from baytree.model_selection.problem import MOST_NUMBERED_CLASSES, SupervisedProblem
+from baytree.model_selection.problem import MAX_NUMBERED_CLASSES, SupervisedProblem
 
 
 def rank_features(
@@ -220,7 +220,7 @@ class SelectFeatures(ColumnSelector):
 class TargetValues(msgspec.Struct, frozen=True):
     """Additive summary of a target column: whether it is numeric, and its first distinct values.
 
-    At most `MOST_NUMBERED_CLASSES` + 1 values are stored, which is enough to decide whether they are classes.
+    At most `MAX_NUMBERED_CLASSES` + 1 values are stored, which is enough to decide whether they are classes.
     """
 
     are_numbers: bool
@@ -234,16 +234,16 @@ class TargetValues(msgspec.Struct, frozen=True):
         if not isinstance(raw, Numbers) or raw.unit is not None:
             return cls(False, np.zeros(0), False)
         known = np.unique(raw.values[~np.isnan(raw.values)])
-        return cls(True, known[: MOST_NUMBERED_CLASSES + 1], bool((known == np.floor(known)).all()))
+        return cls(True, known[: MAX_NUMBERED_CLASSES + 1], bool((known == np.floor(known)).all()))
 
     def __add__(self, other: Self) -> Self:
-        values = np.union1d(self.values, other.values)[: MOST_NUMBERED_CLASSES + 1]
+        values = np.union1d(self.values, other.values)[: MAX_NUMBERED_CLASSES + 1]
         return type(self)(self.are_numbers and other.are_numbers, values, self.are_whole and other.are_whole)
 
     @property
     def are_classes(self) -> bool:
         """Whether the target is a class, by the rule of `task_of`."""
-        return not self.are_numbers or not len(self.values) or (self.are_whole and len(self.values) <= MOST_NUMBERED_CLASSES)
+        return not self.are_numbers or not len(self.values) or (self.are_whole and len(self.values) <= MAX_NUMBERED_CLASSES)
 
 
 def open_remote_classes(

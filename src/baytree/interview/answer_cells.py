@@ -23,9 +23,9 @@ from baytree.formula.transforms import columns_of
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Histogram, Profile
 
-MOST_LEVELS = 24  # levels that are offered; if there are more, the most frequent ones
+MAX_LEVELS = 24  # levels that are offered; if there are more, the most frequent ones
 
-MOST_CUTS = 24
+MAX_CUTS = 24
 
 QUANTILES = 8  # intervals of a number that a model reads as it is
 
@@ -54,7 +54,7 @@ class AnswerCells(msgspec.Struct, frozen=True):
     @property
     def offered(self) -> np.ndarray:
         """Levels that a question offers, the most frequent ones in the order of their codes: int64 [n_offered]."""
-        return np.sort(np.argsort(-self.share.sum(axis=1), kind="stable")[:MOST_LEVELS])
+        return np.sort(np.argsort(-self.share.sum(axis=1), kind="stable")[:MAX_LEVELS])
 
     def within(self, low: float, high: float) -> np.ndarray:
         """Cells that overlap the interval: bool [n_cells]."""
@@ -67,8 +67,8 @@ def cells_of(predictor: Predictor, profile: Profile, formula: Formula) -> tuple[
     A single tree is not evaluated at each cell, so its cells are all levels and all intervals between its thresholds.
     """
     is_tree = getattr(predictor.model, "node_distribution", lambda: None)() is not None
-    schema, cuts = predictor.schema, cuts_of(formula, None if is_tree else MOST_CUTS)
-    most_levels = None if is_tree else MOST_LEVELS
+    schema, cuts = predictor.schema, cuts_of(formula, None if is_tree else MAX_CUTS)
+    most_levels = None if is_tree else MAX_LEVELS
     columns = zip(schema.columns, profile.columns, cuts, strict=True)
     return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own, most_levels) for column, seen, own in columns)
 
@@ -107,7 +107,7 @@ def rows_of(schema: Schema, values: list[np.ndarray]) -> Table:
     return Table(schema, tuple(_encoded(column, each) for column, each in pairs), np.ones(len(values[0])), None, True)
 
 
-def cuts_of(formula: Formula, most: int | None = MOST_CUTS) -> list[np.ndarray | None]:
+def cuts_of(formula: Formula, most: int | None = MAX_CUTS) -> list[np.ndarray | None]:
     """Thresholds (x ≤ cut) by which a formula reads each column; None if it reads the number itself or over `most`."""
     cuts: list[set[float]] = [set() for _ in formula.columns]
     unbounded: set[int] = set()

@@ -21,7 +21,7 @@ Known = float | tuple[float, float] | None
 
 """An answer: a number or the code of a level, an interval low < x ≤ high, or None if it is unknown."""
 
-MOST_IMAGINED, LEAST_IMAGINED = 256, 32
+MAX_IMAGINED, MIN_IMAGINED = 256, 32
 
 _EVALUATIONS = 20_000  # evaluations of the model per question
 
@@ -41,7 +41,7 @@ class SimulatedRows:
         self.predictor, self.schema = predictor, predictor.schema
         own = own_shares(predictor, cells)
         self.has_likelihoods, self.cells = own is not None, own or cells
-        n = 1 if own else int(np.clip(_EVALUATIONS // max(sum(map(len, cells)), 1), LEAST_IMAGINED, MOST_IMAGINED))
+        n = 1 if own else int(np.clip(_EVALUATIONS // max(sum(map(len, cells)), 1), MIN_IMAGINED, MAX_IMAGINED))
         self.values, self.weight = self._drawn(n, prior)
         self.factor = np.ones(len(prior))  # likelihood of interval answers, if the model has likelihoods
         for column, answer in answers.items():

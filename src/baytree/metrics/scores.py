@@ -13,7 +13,7 @@ import numpy as np
 
 from baytree.uncertainty.decision import min_expected_cost_class
 
-LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # lower bound of probabilities in the log loss
+MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # lower bound of probabilities in the log loss
 
 
 class ScoredRows(NamedTuple):
@@ -107,7 +107,7 @@ def matthews(counts: np.ndarray) -> float:
 
 def log_losses(label: np.ndarray, probability: np.ndarray) -> np.ndarray:
     """−log of the probability of the true class: [n_rows]."""
-    return -np.log(np.maximum(probability[np.arange(len(label)), label], LEAST_PROBABILITY))
+    return -np.log(np.maximum(probability[np.arange(len(label)), label], MIN_PROBABILITY))
 
 
 def brier_scores(label: np.ndarray, probability: np.ndarray) -> np.ndarray:

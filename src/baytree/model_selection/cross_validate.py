@@ -105,7 +105,7 @@ def problem_of(
     return SupervisedProblem.of(frame, target, task, declared, sample_weight)
 
 
-MOST_FOLDS = 1000  # models held at a time; leave-one-out loads the rows instead
+MAX_FOLDS = 1000  # models held at a time; leave-one-out loads the rows instead
 
 
 def cross_validate_remote(
@@ -197,10 +197,10 @@ def _labels(table: Table) -> RowArrays:
 def _fold_numbers(folds: Folds, n_rows: int) -> np.ndarray | None:
     """Fold that holds out each row, −1 for none: int16 [n_rows].
 
-    None if test folds overlap, training sets are not their complements, or there are more than `MOST_FOLDS` folds.
+    None if test folds overlap, training sets are not their complements, or there are more than `MAX_FOLDS` folds.
     """
     fold = np.full(n_rows, -1, np.int16)
-    if len(folds.parts) > MOST_FOLDS:
+    if len(folds.parts) > MAX_FOLDS:
         return None
     for number, part in enumerate(folds.parts):
         is_complement = len(part.train) + len(part.test) == n_rows and part.is_complement

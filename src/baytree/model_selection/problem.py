@@ -224,7 +224,7 @@ def _without_unused_rows(problem: SupervisedProblem) -> SupervisedProblem:
     return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, row_mask=keep)
 
 
-MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are amounts, not class codes
+MAX_NUMBERED_CLASSES = 20  # more different whole numbers than this are amounts, not class codes
 
 
 def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
@@ -247,4 +247,4 @@ def task_of(y: TargetLike, name: str = "y") -> str:
     if not len(known):
         return "classification"
     is_whole = bool((known == np.floor(known)).all())
-    return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
+    return "classification" if is_whole and len(known) <= MAX_NUMBERED_CLASSES else "regression"

@@ -15,7 +15,7 @@ from baytree._typing import CostsLike, FrameLike, PriorsLike, RejectLike, Target
 from baytree.data.schema.schema import Schema
 from baytree.estimators.naive_bayes import count_nb, discrete_nb, gaussian_nb
 from baytree.estimators.naive_bayes.base import BayesClassifier
-from baytree.estimators.naive_bayes.discrete_nb import LEAST_ALPHA, DiscreteNB
+from baytree.estimators.naive_bayes.discrete_nb import MIN_ALPHA, DiscreteNB
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.param_validation import ClassAmounts
 from baytree.sklearn.base import IncrementalSklearnCompatible
@@ -106,9 +106,9 @@ class _Counts(_Bayes, DiscreteNB):
             raise ValueError(f"alpha={self.alpha!r}: All values in alpha must be greater than 0.")
         if alpha.ndim and alpha.shape != (n_features,):
             raise ValueError(f"When alpha is an array, it should contains `n_features`={n_features}, not {alpha.shape}")
-        if alpha.min(initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
-            _warnings.warn(f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}")
-            alpha = np.maximum(alpha, LEAST_ALPHA)
+        if alpha.min(initial=np.inf) < MIN_ALPHA and not self.force_alpha:
+            _warnings.warn(f"alpha too small will result in numeric errors, setting alpha = {MIN_ALPHA:.1e}")
+            alpha = np.maximum(alpha, MIN_ALPHA)
         return alpha[()] if alpha.ndim == 0 else alpha
 
     def _class_shares(self, schema: Schema) -> ClassAmounts | None:

@@ -16,7 +16,7 @@ from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
-from baytree.estimators.linear.regularization import MOST_STRENGTHS, ConvergenceWarning
+from baytree.estimators.linear.regularization import MAX_STRENGTHS, ConvergenceWarning
 from baytree.estimators.prediction import Classifier
 from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
@@ -256,7 +256,7 @@ class LogisticRegression(LogisticClassifier):
             learning_rate=None if rate is None else param_validation.positive("learning_rate", rate),
         )
         class_weight = param_validation.class_weights(self.class_weight, schema.classes)
-        n_path = param_validation.integer("path", self.path, 0, MOST_STRENGTHS)
+        n_path = param_validation.integer("path", self.path, 0, MAX_STRENGTHS)
         return LogisticLearner(options, class_weight, n_path, self._start(), ConvergenceWarning)
 
     def _start(self) -> tuple[np.ndarray, ...]:

@@ -15,7 +15,7 @@ from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
 from baytree.estimators.linear.logistic import LogisticClassifier
 from baytree.estimators.linear.regularization import (
-    MOST_STRENGTHS,
+    MAX_STRENGTHS,
     ConvergenceWarning,
     folds_setting,
     is_count,
@@ -179,5 +179,5 @@ class LogisticRegressionCV(LogisticClassifier):
 def _strengths(given: ArrayLike) -> np.ndarray:
     """Values of C to choose from."""
     if is_count(given):
-        return np.geomspace(1e-4, 1e4, param_validation.integer("Cs", given, 1, MOST_STRENGTHS))
+        return np.geomspace(1e-4, 1e4, param_validation.integer("Cs", given, 1, MAX_STRENGTHS))
     return positive_values("Cs", given)

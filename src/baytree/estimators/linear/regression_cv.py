@@ -12,7 +12,7 @@ from baytree import param_validation
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
 from baytree.estimators.linear.regression import LinearRegressor, plot_coefficient_path
-from baytree.estimators.linear.regularization import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
+from baytree.estimators.linear.regularization import MAX_STRENGTHS, folds_setting, is_count, named_folds, positive_values
 from baytree.folds.splitters import CV, names_rows
 from baytree.linear.regression.learner import LinearRegressionCVLearner
 from baytree.linear.regularization_path import HeldOutLossCurve, RegularizationPath
@@ -157,7 +157,7 @@ class LinearRegressionCV(LinearRegressor):
 def _strengths(given: int | ArrayLike) -> np.ndarray | int:
     """Values of λ to choose from, or their number."""
     return (
-        param_validation.integer("lambdas", given, 1, MOST_STRENGTHS)
+        param_validation.integer("lambdas", given, 1, MAX_STRENGTHS)
         if is_count(given)
         else positive_values("lambdas", given)
     )

@@ -13,7 +13,7 @@ from baytree._warnings import BaytreeWarning
 from baytree.estimators.base import PreparedRows
 from baytree.folds.splitters import CV, names_rows, read_cv
 
-MOST_STRENGTHS = 10_000  # penalty strengths along a path or to choose from
+MAX_STRENGTHS = 10_000  # penalty strengths along a path or to choose from
 
 
 def is_count(given: object) -> bool:

@@ -24,7 +24,7 @@ from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.param_validation import ClassAmounts
 from baytree.statistics.counts import Counts
 
-LEAST_ALPHA = 1e-10
+MIN_ALPHA = 1e-10
 
 
 class DiscreteNB(BayesClassifier):
@@ -56,9 +56,9 @@ class DiscreteNB(BayesClassifier):
             raise ValueError(f"alpha={self.alpha!r}: give a finite number that is not negative, or one for each column")
         if alpha.ndim == 1 and len(alpha) != len(schema):
             raise ValueError(f"alpha has {len(alpha)} numbers, but there are {len(schema)} columns")
-        if alpha.min(initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
-            _warnings.warn(f"alpha below {LEAST_ALPHA} is raised to it; use force_alpha=True to keep it")
-            alpha = np.maximum(alpha, LEAST_ALPHA)
+        if alpha.min(initial=np.inf) < MIN_ALPHA and not self.force_alpha:
+            _warnings.warn(f"alpha below {MIN_ALPHA} is raised to it; use force_alpha=True to keep it")
+            alpha = np.maximum(alpha, MIN_ALPHA)
         return Estimation(alpha=float(alpha) if alpha.ndim == 0 else tuple(alpha.tolist()), class_alpha=0.0)
 
     def _prior(self, schema: Schema) -> ClassAmounts | None:
@@ -81,7 +81,7 @@ def equal_shares(schema: Schema) -> ClassAmounts:
     return ClassAmounts(schema.classes, np.ones(len(schema.classes)))
 
 
-MOST_FILLED = 1 << 16  # columns with at most so many codes have all of them as categories, others only those that occur
+MAX_FILLED = 1 << 16  # columns with at most so many codes have all of them as categories, others only those that occur
 
 
 class CategoricalNB(DiscreteNB):
@@ -188,7 +188,7 @@ class CategoricalNB(DiscreteNB):
         )
 
     def _filled(self, schema: Schema) -> Schema:
-        """Schema in which each column has every code up to its largest one as a level, up to `MOST_FILLED` codes."""
+        """Schema in which each column has every code up to its largest one as a level, up to `MAX_FILLED` codes."""
         min_categories = np.asarray(0 if self.min_categories is None else self.min_categories)
         if min_categories.dtype.kind not in "iu" or min_categories.shape not in ((), (len(schema),)):
             raise ValueError(f"min_categories={self.min_categories!r}: give a whole number, or one for each column")
@@ -210,7 +210,7 @@ def _filled(column: Column, least: int) -> Column:
     if not all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
         return column
     n_categories = max(max(levels, default=-1) + 1, least)
-    if n_categories > MOST_FILLED:
+    if n_categories > MAX_FILLED:
         return column
     return msgspec.structs.replace(column, levels=tuple(range(n_categories)), declared=True)
 

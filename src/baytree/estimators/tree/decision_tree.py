@@ -26,7 +26,7 @@ from baytree.tree.policy.policy import SUITS, Branching, Criterion, MergeSetting
 
 CLASS_CRITERIA = tuple(criterion.value for criterion, suits in SUITS.items() if suits.binary and not suits.numbers)
 
-MOST_SPLIT_COLUMNS = 3
+MAX_SPLIT_COLUMNS = 3
 
 BRANCHINGS = ("binary", "multiway", "merge")
 
@@ -242,7 +242,7 @@ class DecisionTreeClassifier(_DecisionTreeBase, Classifier):
 
     def _split_columns(self, policy: Policy) -> int:
         """Maximum number of columns in a test; raises ValueError if other parameters do not allow oblique splits."""
-        max_columns = given.integer("max_split_columns", self.max_split_columns, 1, MOST_SPLIT_COLUMNS)
+        max_columns = given.integer("max_split_columns", self.max_split_columns, 1, MAX_SPLIT_COLUMNS)
         if max_columns > 1 and policy.branching is not Branching.BINARY:
             raise ValueError(
                 f"max_split_columns={max_columns}: oblique splits are binary, so they are not available with "

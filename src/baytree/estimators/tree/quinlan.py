@@ -106,7 +106,7 @@ class ID3Classifier(QuinlanClassifier):
 
 CONVENTIONS = {"c4.5": C45, "j48": J48}
 
-MOST_CONFIDENT = {"c4.5": 1.0, "j48": 0.5}
+MAX_CONFIDENT = {"c4.5": 1.0, "j48": 0.5}
 
 
 class C45Classifier(QuinlanClassifier):
@@ -281,7 +281,7 @@ class C45Classifier(QuinlanClassifier):
         return first if how is None else (*first, by_error)
 
     def _error_based(self) -> ErrorBased:
-        confidence = given.number("confidence", self.confidence, 1e-6, MOST_CONFIDENT[self.conventions])
+        confidence = given.number("confidence", self.confidence, 1e-6, MAX_CONFIDENT[self.conventions])
         return ErrorBased(confidence=confidence, raising=given.flag("raising", self.raising))
 
     def _row_dependent_settings(self, entered: PreparedRows, prune_on: ArrayLike | None = None) -> dict[str, Any]:

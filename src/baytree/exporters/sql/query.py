@@ -22,11 +22,11 @@ except ModuleNotFoundError as error:  # optional dependency
 
 LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8 in PostgreSQL, characters in MySQL
 
-MOST_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
+MAX_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
 
 JSON_TABLE_COLUMNS_STEP = 8  # columns of a table that MariaDB reads from JSON
 
-MOST_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
+MAX_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
 
 
 def query(
@@ -45,13 +45,13 @@ def query(
     layers.run(explained_steps)
     outputs = _outputs(formula, layers, dialect)
     output_columns = [*outputs, *_effects(formula, layers, explained_steps)]
-    limit = MOST_COLUMNS.get(dialect, 10_000)
+    limit = MAX_COLUMNS.get(dialect, 10_000)
     widest = sum(map(len, layers.layers)) + len(output_columns)
     if widest > limit:
         raise ValueError(
             f"SQL: this model needs {widest:,} columns in one query, and {dialect} supports {limit:,}; export to Python or C"
         )
-    if len(layers.layers) > (deepest := MOST_LAYERS.get(dialect, 10_000)):
+    if len(layers.layers) > (deepest := MAX_LAYERS.get(dialect, 10_000)):
         raise ValueError(
             f"SQL: this model needs {len(layers.layers)} nested steps, and {dialect} joins at most {deepest}; "
             "export to Python or C"
@@ -181,7 +181,7 @@ def _json_tables(table: str, layers: list[list[Computed]], output_columns: list[
     would take longer to try all orders than the query takes.
     """
     named = []
-    for k, layer in enumerate(_narrow(layers, MOST_LAYERS[dialect])):
+    for k, layer in enumerate(_narrow(layers, MAX_LAYERS[dialect])):
         values = ", ".join(computed.value.sql(dialect, copy=False) for computed in layer)
         columns = ", ".join(f"{_quoted(c.name, dialect)} DOUBLE PATH '$[{j}]'" for j, c in enumerate(layer))
         named.append(f"JSON_TABLE(JSON_ARRAY({values}), '$' COLUMNS ({columns})) AS layer_{k}")

@@ -20,7 +20,7 @@ from baytree.data.encoding.table import Table, is_missing
 from baytree.data.schema.column import Column, Kind
 from baytree.tree.model.tree import CandidateTests
 
-MOST_GROUPS = 32  # of the levels of a column, unless `max_tests` limits them
+MAX_GROUPS = 32  # of the levels of a column, unless `max_tests` limits them
 
 
 class Chain(NamedTuple):
@@ -78,7 +78,7 @@ def tests_of(table: Table, weight: np.ndarray, max_tests: int | None, max_thresh
     A chain that ranks the rows with weight like an earlier one is left out: its tests could never win.
     """
     chains, seen, is_weighted = [], set(), weight > 0
-    n_groups = MOST_GROUPS if max_tests is None else max_tests
+    n_groups = MAX_GROUPS if max_tests is None else max_tests
     n_thresholds = min((n for n in (max_tests, max_thresholds) if n is not None), default=None)
     for j, column in enumerate(table.schema):
         values = np.asarray(table.values[j])

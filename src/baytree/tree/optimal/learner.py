@@ -72,11 +72,11 @@ def unproved(tree: Tree, when: str) -> str:
     )
 
 
-MOST_BYTES = 1 << 31  # of the tables of test pairs, or of the sorted rows, in a search
+MAX_BYTES = 1 << 31  # of the tables of test pairs, or of the sorted rows, in a search
 
 # Up to so many tests, in all and per row, pairs of tests are counted; more tests are searched by thresholds. Found on seven
 # tables of 150 to 2,310 rows at depth 3, where both searches took the same time at about these numbers.
-MOST_PAIRED_TESTS, MOST_PAIRED_TESTS_PER_ROW = 768, 2
+MAX_PAIRED_TESTS, MAX_PAIRED_TESTS_PER_ROW = 768, 2
 
 # A search by thresholds begins with so many tests in all at depth 3, and four times as many where there are many rows, since
 # it will hardly come to its end there. This takes milliseconds on small tables, less than the search itself.
@@ -115,7 +115,7 @@ def best_tree(table: Table, task: OptimalTreeSettings, n_jobs: int | None = None
 
 def _is_paired(n_tests: int, table: Table, max_depth: int) -> bool:
     n_bytes = n_tests**2 * (8 * table.n_classes + 8) * max(2, max_depth)
-    return n_tests <= min(MOST_PAIRED_TESTS, MOST_PAIRED_TESTS_PER_ROW * len(table)) and n_bytes <= MOST_BYTES
+    return n_tests <= min(MAX_PAIRED_TESTS, MAX_PAIRED_TESTS_PER_ROW * len(table)) and n_bytes <= MAX_BYTES
 
 
 def _search_pairs(table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings) -> dict[str, Any]:
@@ -158,10 +158,10 @@ def _search_thresholds(
 ) -> dict[str, Any]:
     is_weighted = weights.units > 0
     ranks = np.ascontiguousarray(tests.ranks[:, is_weighted])
-    if (n_bytes := 8 * ranks.size * (1 + n_threads * max(1, task.max_depth - 2))) > MOST_BYTES:
+    if (n_bytes := 8 * ranks.size * (1 + n_threads * max(1, task.max_depth - 2))) > MAX_BYTES:
         raise ValueError(
             f"{len(table):,} rows of {len(ranks):,} columns need {n_bytes / 2**30:.1f} GB for the rows in each order, "
-            f"more than the limit of {MOST_BYTES / 2**30:.2g} GB; reduce max_depth, n_jobs or the number of rows"
+            f"more than the limit of {MAX_BYTES / 2**30:.2g} GB; reduce max_depth, n_jobs or the number of rows"
         )
     costs = _costs(table, weights, task, is_weighted)
     return _core.best_threshold_tree(

@@ -2,7 +2,7 @@
 const CARD = { width: 176, height: 66, across: 194, down: 132, margin: 18 };
 const FIRST_LEVELS = 4;
 const SPREAD = -2; // a row whose branch is not known goes down every one, in shares
-const MOST_FULL = 400; // cards that are drawn in full at once; of more, those in sight
+const MAX_FULL = 400; // cards that are drawn in full at once; of more, those in sight
 
 class TreeDrawing {
   constructor(tree) {
@@ -84,7 +84,7 @@ class TreeDrawing {
 
   // Draws in full what waits for it: all cards of a small tree, of a large one those in sight and about them.
   complete() {
-    const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.scroll, isSmall = this.waiting.length <= MOST_FULL, rest = [];
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.scroll, isSmall = this.waiting.length <= MAX_FULL, rest = [];
     const from = [scrollLeft - clientWidth, scrollTop - clientHeight], to = [scrollLeft + 2 * clientWidth, scrollTop + 2 * clientHeight];
     for (const node of this.waiting) {
       const x = this.left(node) * this.scale, y = this.top(node) * this.scale;

@@ -1,6 +1,6 @@
 // What if: a row that can be changed, what the model's own formula says of it, why, and what would change the answer.
-const MOST_OPTIONS = 300;
-const MOST_TRIES = 3000;
+const MAX_OPTIONS = 300;
+const MAX_TRIES = 3000;
 const TIE = 1e-9; // relative: what is alike must not be told apart by rounding
 
 class WhatIf {
@@ -45,7 +45,7 @@ class WhatIf {
   input(column, id) {
     const own = { id, "data-column": column.name };
     let input;
-    if (column.kind === "text" || column.unit || (column.levels && column.levels.length > MOST_OPTIONS)) input = element("input", { ...own, type: "text", placeholder: "unknown", autocomplete: "off" });
+    if (column.kind === "text" || column.unit || (column.levels && column.levels.length > MAX_OPTIONS)) input = element("input", { ...own, type: "text", placeholder: "unknown", autocomplete: "off" });
     else if (column.levels) {
       const options = column.levels.map((level) => element("option", { value: level }, named(level)));
       input = element("select", own, element("option", { value: "" }, "unknown"), ...options);
@@ -193,7 +193,7 @@ class WhatIf {
   moves(column) {
     if (column.kind === "text" || column.unit) return [];
     const now = this.row[column.name];
-    if (column.levels) return column.levels.slice(0, MOST_OPTIONS).filter((level) => level !== now).map((value) => ({ value, cost: 1, column }));
+    if (column.levels) return column.levels.slice(0, MAX_OPTIONS).filter((level) => level !== now).map((value) => ({ value, cost: 1, column }));
     const extent = column.most - column.least || 1, steps = Array.from({ length: 25 }, (_, k) => column.least + extent * k / 24);
     return [...column.point, ...steps].map((value) => ({ value, cost: now === null ? 1 : Math.abs(value - now) / extent, column }));
   }
@@ -212,7 +212,7 @@ class WhatIf {
   pairs(moves, now) {
     let best = null, tries = 0;
     for (let i = 0; i < moves.length; i++) for (let j = i + 1; j < moves.length; j++) for (const a of moves[i]) for (const b of moves[j]) {
-      if (++tries > MOST_TRIES) return best ? [best] : [];
+      if (++tries > MAX_TRIES) return best ? [best] : [];
       if (best && a.cost + b.cost >= best.cost) continue;
       const answer = model.predict(this.with([[a.column, a.value], [b.column, b.value]]));
       if (answer !== now) best = Object.assign([[a, b], answer], { cost: a.cost + b.cost });
