@@ -6,6 +6,7 @@ Checks the request, builds the folds and the candidates, and runs them with `Fol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
+from baytree.auditing.audit import audit_problem
 from baytree.comparison.candidates import participants
 from baytree.comparison.fold_tasks import FoldTasks, Progress
 from baytree.comparison.leaderboard import Comparison
@@ -42,7 +44,8 @@ def compare(
     """Cross-validate every model family on the same folds and recommend the simplest model that is as good as the best.
 
     A model is as good as the best if its score is within one standard error of the best score on the same folds and its
-    accuracy is at most 0.01 lower. Models that tune a setting by cross-validation do so inside each fold, so their
+    accuracy is at most 0.01 lower. The table is audited first (see `audit`), and the most serious findings are printed above
+    the leaderboard. Models that tune a setting by cross-validation do so inside each fold, so their
     scores are not optimistic. Ctrl-C keeps the models that are finished.
 
     Parameters
@@ -115,14 +118,16 @@ def run_comparison(
 ) -> Comparison:
     """Compare models on a problem whose schema is known; parameters as in `compare`."""
     _refuse_pointless(problem)
+    audited = audit_problem(problem)
     problem = problem.without_identifiers()
     candidates, skipped = participants(problem, models)
     judging = criterion(by, problem, costs, [participant.estimator for participant in candidates])
     folds = _folds(problem, cv, groups, random_state, repeats)
     refuse_single_rows(judging, folds)
-    return FoldTasks(problem, folds, progress, n_jobs).run(
+    found = FoldTasks(problem, folds, progress, n_jobs).run(
         candidates, skipped, judging, cautions(problem, folds, problem.task)
     )
+    return replace(found, audit=audited)
 
 
 FEWEST_ROWS = 4

@@ -13,6 +13,7 @@ import numpy as np
 
 from baytree._typing import EstimatorLike
 from baytree._warnings import renamed
+from baytree.auditing.result import Audit
 from baytree.comparison import text as words
 from baytree.comparison.entry import Entry
 from baytree.comparison.recommendation import JudgingCriterion, ModelStanding, Recommendation, Scored, recommend
@@ -43,6 +44,8 @@ class Comparison(TextResult):
         Whether Ctrl-C ended the comparison before all models were tried.
     warnings : tuple of str
         Warnings about the scores.
+    audit : Audit or None
+        What may mislead on this table: see `baytree.audit`.
     metric : str
         Name of the score that ranks the models, such as "Brier score".
     target : str
@@ -69,6 +72,7 @@ class Comparison(TextResult):
     skipped: tuple[tuple[str, str], ...] = ()
     is_interrupted: bool = False
     warnings: tuple[str, ...] = ()
+    audit: Audit | None = None
 
     @property
     def metric(self) -> str:
@@ -139,6 +143,7 @@ class Comparison(TextResult):
             "always_the_same": {metric: self.baseline.mean(metric) for metric in self.baseline.metrics},
             "beats_always_the_same": self.advice.beats_the_bar,
             "cautions": list(self.warnings),
+            "audit": None if self.audit is None else self.audit.to_dict(),
             "notes": [str(note) for note in getattr(getattr(self.recommended, "schema_", None), "notes", ())],
             "left_out": [{"model": name, "reason": reason} for name, reason in self.skipped],
             "is_interrupted": self.is_interrupted,

@@ -21,7 +21,23 @@ def page(compared: Comparison) -> str:
     """Return the leaderboard, its notes and the recommendation."""
     header, *lines = leaderboard(compared)
     table = aligned(header, lines)
-    return "\n\n".join([escaped(title(compared)), table, "\n".join(notes(compared)), _wrapped(recommendation(compared))])
+    head = [escaped(title(compared)), *(["\n".join(audit_lines(compared))] if audit_lines(compared) else [])]
+    return "\n\n".join([*head, table, "\n".join(notes(compared)), _wrapped(recommendation(compared))])
+
+
+MAX_AUDIT_LINES = 5  # findings above the leaderboard; all of them are on the page and in the JSON
+
+
+_NOTED = ("rare_class", "numeric_target")  # findings that the notes below the leaderboard repeat
+
+
+def audit_lines(compared: Comparison) -> list[str]:
+    """Return the most serious findings of the audit, each wrapped, and how many more there are."""
+    findings = [] if compared.audit is None else compared.audit.findings
+    findings = [each for each in findings if each.kind not in _NOTED or not compared.warnings]
+    lines = [_wrapped(f"{finding.kind.replace('_', ' ')}: {finding}") for finding in findings[:MAX_AUDIT_LINES]]
+    rest = len(findings) - MAX_AUDIT_LINES
+    return lines + ([f"… {rest} more finding{'s' * (rest != 1)}, all in .audit"] if rest > 0 else [])
 
 
 def title(compared: Comparison) -> str:

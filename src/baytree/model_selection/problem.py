@@ -28,6 +28,7 @@ from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.notes import Note
 from baytree.data.schema.schema import Schema, SchemaLike
 from baytree.engine.dispatch import remote_source
+from baytree.folds.row_structure import NO_STRUCTURE, GroupsLike, RowStructure, read_structure
 from baytree.folds.splitters import CV, Folds, names_rows, read_cv
 from baytree.model_selection.frame_rows import indexable, length, refuse_empty, selected, take_rows, without
 
@@ -44,6 +45,7 @@ class SupervisedProblem:
     is_unweighted: bool = True
     row_mask: np.ndarray | None = None  # bool [n_given]: which of the given rows are used; None if all are
     task: str | None = None  # "classification" or "regression" if the user said so
+    structure: RowStructure = NO_STRUCTURE  # groups and times of the rows
 
     @classmethod
     def of(
@@ -53,12 +55,15 @@ class SupervisedProblem:
         task: str | None = None,
         declared: SchemaLike = None,
         sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
+        time: str | None = None,
     ) -> SupervisedProblem:
         """Problem of a frame and the name of its target, or of columns and separate labels.
 
         The task is "classification" or "regression". By default, numbers with fractions and whole numbers with more than
         20 different values are a regression target, everything else is classes. Rows without a label or of weight 0 are
-        left out; `sample_weight` may be the name of a column.
+        left out; `sample_weight` may be the name of a column. `groups` (the name of a column, or an array) and `time` (the
+        name of a column) are what folds must respect; these columns are no features.
         """
         source = remote_source(X)
         X, y, name = _split_target(X if source is None else source.read_all(), y)
@@ -69,7 +74,8 @@ class SupervisedProblem:
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
         weight, is_unweighted = read_weights(sample_weight, len(label.values))
-        return _without_unused_rows(cls(X, y, label, weight, declared, is_unweighted, task=task))
+        X, declared, structure = _split_structure(X, groups, time, declared)
+        return _without_unused_rows(cls(X, y, label, weight, declared, is_unweighted, task=task, structure=structure))
 
     @property
     def is_classification(self) -> bool:
@@ -206,6 +212,21 @@ def _split_weights(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
     return without(X, sample_weight), weights
 
 
+def _split_structure(
+    X: FrameLike, groups: GroupsLike, time: str | None, declared: SchemaLike
+) -> tuple[Any, SchemaLike, RowStructure]:
+    """Input columns and declarations without the columns that hold groups and times, and these."""
+    if groups is None and time is None:
+        return X, declared, NO_STRUCTURE
+    structure = read_structure(read(X), groups, time, declared)
+    for name in structure.columns:
+        X = without(X, name)
+    if isinstance(declared, Mapping):
+        declared = {name: kind for name, kind in declared.items() if name not in structure.columns}
+    refuse_empty(X)
+    return X, declared, structure
+
+
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
         return target_reading.read_numbers(y, name)
@@ -221,7 +242,8 @@ def _without_unused_rows(problem: SupervisedProblem) -> SupervisedProblem:
     weight = problem.weight[keep]
     is_unweighted = bool((weight == 1).all())
     label = labels.take(problem.label, keep)
-    return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, row_mask=keep)
+    kept = {"label": label, "weight": weight, "is_unweighted": is_unweighted, "structure": problem.structure.take(keep)}
+    return replace(problem, X=X, y=y, **kept, row_mask=keep)
 
 
 MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are amounts, not class codes

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from baytree.display.terminal import number, plain, shortened
-from baytree.rendering.page.comparison_views import ChangesView, FlipsView, LeaderboardView
+from baytree.rendering.page.comparison_views import ChangesView, FindingsView, FlipsView, LeaderboardView
 from baytree.rendering.page.model_views import (
     BayesLeavesView,
     BayesView,
@@ -60,6 +60,7 @@ SECTIONS = {
     RowsView: "rows",
     TextView: "prose",
     LeaderboardView: "leaderboard",
+    FindingsView: "findings",
     FunctionsView: "functions",
     DrawingView: "drawing",
     EllipsesView: "ellipses",
@@ -159,6 +160,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | TextView | WhatIfView
     | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
+    | FindingsView
 )  # fmt: skip
 
 
