@@ -216,3 +216,17 @@ def test_compare_writes_all_findings_to_the_results(tmp_path):
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert results["audit"]["findings"][0]["kind"] == "leak"
     assert 'data-kind="leak"' in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_compare_takes_groups_and_times_and_names_the_scheme(tmp_path):
+    rng = np.random.default_rng(0)
+    dates = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 120), "D")
+    bands().assign(who=rng.integers(0, 15, 120), day=dates).to_csv(tmp_path / "rows.csv", index=False)
+    call = ["compare", "rows.csv", "-t", "label", "-m", "majority,nb", "--cv", "3", "--no-save"]
+    done = run(*call, "--groups", "who", "--time", "day", "--gap", "5")
+    assert done.exit_code == 0, done.output
+    assert "with a gap of 5 days, by group (who)" in " ".join(done.output.split())
+    assert "--drop who --drop day" in done.output
+    failed = run(*call, "--time", "day", "--gap", "5000")
+    assert failed.exit_code == 1
+    assert "give a smaller gap" in failed.output

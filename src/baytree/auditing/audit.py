@@ -21,7 +21,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.dispatch import remote_source
 from baytree.engine.partitions import LocalPartitions, Partitions
 from baytree.feature_selection.filters import open_remote_classes
-from baytree.folds.row_structure import GroupsLike
+from baytree.folds.row_structure import GroupsLike, TimeLike
 from baytree.model_selection.problem import SupervisedProblem
 
 _NEEDS_ALL_ROWS = "duplicates, groups and time, which need all rows in one place"
@@ -30,7 +30,7 @@ _NEEDS_ALL_ROWS = "duplicates, groups and time, which need all rows in one place
 def audit(
     frame: FrameLike,
     target: TargetLike,
-    time: str | None = None,
+    time: TimeLike = None,
     groups: GroupsLike = None,
     *,
     task: str | None = None,

@@ -52,6 +52,9 @@ def _structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--costs", metavar="JSON", help="Misclassification costs, by true and predicted class.")
 @click.option("-m", "--models", metavar="NAMES", help="Models to compare, such as c45,cart,nb (default: all).")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Output directory.")
+@_structure_options
+@click.option("--gap", type=float, metavar="N", help="Days (dates) or units of --time between training and test rows.")
+@click.option("--test-size", type=float, metavar="N", help="Rows, or proportion, in each test block of --time.")
 @click.option("--no-save", is_flag=True, help="Do not write any file.")
 @kind_options
 @read_options
@@ -68,6 +71,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     is given, or by squared error for a numeric target. Use --by to override. Cross-validation is repeated three times below
     200 rows and twice below 500; use --repeats to override.
 
+    With --groups, rows of one group stay in one fold. With --time, models are tested on rows after their training rows.
+
     The recommended model (model.baytree), all models (models/NAME.baytree), all results (results.json) and a page with
     them (report.html) are saved in DIR (default: a directory named after the table).
     Ctrl-C keeps the models that are finished and exits with code 130.
@@ -81,6 +86,7 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
       baytree compare people.csv --target income --models c45,cart,nb -o chosen
       baytree compare loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
       baytree compare wine.csv --target quality --task regression
+      baytree compare loans.csv -t bad --time date --gap 30 --groups customer
     """
     from baytree.model_selection.problem import SupervisedProblem
 
@@ -88,7 +94,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     for name in ("model.baytree", "results.json", "report.html"):
         arguments.refuse_input_as_output(None if no_save else directory / name, table)
     frame, schema = _frame(table, target, options)
-    problem = SupervisedProblem.of(frame, target, options["task"], schema or None)
+    structure = {name: options[name] for name in ("groups", "time", "gap", "test_size")}
+    problem = SupervisedProblem.of(frame, target, options["task"], schema or None, **structure)
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.describe_rows(problem)}\n", keep="\n"))
     echo_notes(problem.schema.notes)

@@ -12,16 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import param_validation
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
+from baytree.estimators.inner_folds import InnerFolds, inner_folds
 from baytree.estimators.linear.logistic import LogisticClassifier
 from baytree.estimators.linear.regularization import (
     MOST_STRENGTHS,
     ConvergenceWarning,
     folds_setting,
     is_count,
-    named_folds,
     positive_values,
 )
-from baytree.folds.splitters import CV, names_rows
+from baytree.folds.row_structure import RowStructure
+from baytree.folds.splitters import CV
 from baytree.linear.logistic.learner import LogisticCVLearner
 from baytree.linear.regularization_path import HeldOutLossCurve
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class LogisticRegressionCV(LogisticClassifier):
+class LogisticRegressionCV(InnerFolds, LogisticClassifier):
     """Logistic regression with the penalty strength chosen by cross-validation.
 
     The regularization path is solved on all rows, then on all rows outside each fold, and evaluated by held-out loss. The
@@ -43,7 +44,7 @@ class LogisticRegressionCV(LogisticClassifier):
         Inverse strengths C = 1 / (n λ) to choose from, or their number: they are then log-spaced from 1e-4 to 1e4.
     cv : int, "loo", splitter, vector of folds, or pairs of rows (train, test), default=5
         Number of folds, assigned by the contents of the rows and stratified by class; leave-one-out; any scikit-learn
-        splitter; or given folds. Every row must be held out once.
+        splitter; or given folds.
     rule : {"min", "1se"}, default="min"
         Choose the smallest held-out loss, or the strongest penalty within one standard error of it.
     l1_ratio : float in [0, 1], optional
@@ -159,11 +160,11 @@ class LogisticRegressionCV(LogisticClassifier):
             ConvergenceWarning,
         )
 
-    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
-        """Fold of each training row, if `cv` names rows of the table as it was given."""
-        if not names_rows(self.cv):
-            return {}
-        return {"fold": named_folds(self.cv, entered, is_classification=True)}
+    def _row_dependent_settings(
+        self, entered: PreparedRows, structure: RowStructure | None = None
+    ) -> dict[str, np.ndarray | None]:
+        """Folds of the training rows, if they depend on their groups and times or on row numbers."""
+        return {"fold": inner_folds(self.cv, entered, True, structure)}
 
 
 def _strengths(given: ArrayLike) -> np.ndarray:

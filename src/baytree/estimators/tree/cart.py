@@ -17,9 +17,11 @@ from baytree._typing import CostsLike, FrameLike, PriorsLike, TargetLike, Weight
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions, rescale_weights
 from baytree.estimators.base import PreparedRows
+from baytree.estimators.inner_folds import InnerFolds, inner_folds
 from baytree.estimators.prediction import Classifier, Regressor
 from baytree.estimators.tree.base import TreeEstimator, constrained, weighing_of
-from baytree.folds.splitters import Splitter, names_rows, read_cv
+from baytree.folds.row_structure import RowStructure
+from baytree.folds.splitters import Splitter, names_rows
 from baytree.tree.growing.cart import OTHER_ROWS, validated_path
 from baytree.tree.learner import TreeLearner
 from baytree.tree.policy.algorithms import CART
@@ -28,7 +30,7 @@ from baytree.tree.policy.policy import Criterion, CrossValidated, Policy, Stoppi
 from baytree.tree.pruning.cost_complexity import PruningPath, path
 
 
-class _Cart(TreeEstimator):
+class _Cart(InnerFolds, TreeEstimator):
     """Base of the two CART estimators: rpart's controls, and the choice of the penalty by cross-validation."""
 
     cp: float
@@ -68,7 +70,7 @@ class _Cart(TreeEstimator):
         if X is None:
             return path(self.tree_, given.number("cp", self.cp, 0))
         prepared = self._prepare_rows(X, y, sample_weight)
-        folds = self._named_folds(prepared) if names_rows(self.cv) else None
+        folds = inner_folds(self.cv, prepared, False, None)
         learner = self._tree_learner(prepared.table.schema, folds=folds)
         by_impurity = self.prune_by == "impurity"
         step = CrossValidated(rule="min", cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
@@ -107,6 +109,8 @@ class _Cart(TreeEstimator):
 
     def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
         """Number of folds, splitter, or fold of each row; only `fit` can resolve folds by row, and passes `folds`."""
+        if folds is not None and len(folds):
+            return folds
         if hasattr(self.cv, "split"):
             return cast("Splitter", self.cv)
         if not names_rows(self.cv):
@@ -115,15 +119,12 @@ class _Cart(TreeEstimator):
             raise ValueError(OTHER_ROWS)
         return folds
 
-    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
-        has_row_folds = self.pruning is not None and names_rows(self.cv)
-        return {"folds": self._named_folds(entered)} if has_row_folds else {}
-
-    def _named_folds(self, entered: PreparedRows) -> np.ndarray:
-        """Fold of each training row."""
-        mask = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
-        given_folds = read_cv(self.cv, len(mask), np.zeros(len(mask), int), is_classification=False)
-        return given_folds.of_rows(len(mask))[mask]
+    def _row_dependent_settings(self, entered: PreparedRows, structure: RowStructure | None = None) -> dict[str, Any]:
+        """Folds of the training rows, if the tree is pruned and they depend on groups, times or row numbers."""
+        if self.pruning is None:
+            return {}
+        is_classification = bool(entered.rows.schema.classes)
+        return {"folds": inner_folds(self.cv, entered, is_classification, structure, self.random_state or 0)}
 
 
 class CARTClassifier(_Cart, Classifier):

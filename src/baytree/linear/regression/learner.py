@@ -21,10 +21,9 @@ from baytree.linear.regression.derive import derive, leave_one_out, path_along
 from baytree.linear.regression.elastic_net import MIN_L1_RATIO, held_out_errors, max_lambda
 from baytree.linear.regression.model import RegressionModel
 from baytree.linear.regression.normal_equations import NormalEquations, RegressionOptions, normal_equations
-from baytree.linear.regression.statistic import CrossProducts, in_folds, products_of_folds
+from baytree.linear.regression.statistic import CrossProducts, products_of_pairs
 from baytree.linear.regularization_path import choose
 from baytree.parallel.blas import at_most, one_blas_thread
-from baytree.parallel.threads import sum_in_order
 
 # smallest λ of a path relative to the largest: with more rows than features, or fewer
 _MIN_LAMBDA_RATIO_LONG, _MIN_LAMBDA_RATIO_WIDE = 1e-4, 1e-2
@@ -71,7 +70,7 @@ class LinearRegressionCVLearner:
     options: RegressionOptions
     lambdas: np.ndarray | int  # λ values, or how many
     Cs: np.ndarray | None  # values of C instead of λ
-    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
+    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or an array of folds
     rule: str = "min"
 
     def learn(self, rows: Partitions) -> FitResult:
@@ -79,13 +78,12 @@ class LinearRegressionCVLearner:
         with at_most(rows.n_jobs):
             rows = rows.map_partitions(within_doubles)
             outliers = Outliers(rows)
-            folds = products_of_folds(*in_folds(rows, self.cv))
-            total = sum_in_order(folds)
+            total, pairs = products_of_pairs(rows, self.cv)
             _refuse_gaps(total.scatter.layout, rows.schema, self.options)
             _warn(total, outliers)
             normal = normal_equations(total, rows.schema, self.options)
             lambdas = self._strengths(normal)
-            curve = choose(lambdas, *held_out_errors(total, folds, lambdas, rows.schema, self.options))
+            curve = choose(lambdas, *held_out_errors(pairs, lambdas, rows.schema, self.options))
             lambda_ = float(lambdas[curve.best if self.rule == "min" else curve.one_se])
             model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
             path = path_along(normal, self.options, lambdas, rows.schema)
