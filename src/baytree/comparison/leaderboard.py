@@ -140,7 +140,7 @@ class Comparison(TextResult):
             "folds": self.baseline.how,
             "rule": self.rule,
             "models": [{**row, "scores": _scores(entry), "parameters": _parameters(entry.fitted)} for entry, row in each],
-            "always_the_same": {metric: self.baseline.mean(metric) for metric in self.baseline.metrics},
+            "always_the_same": {metric: self.baseline.overall(metric) for metric in self.baseline.metrics},
             "beats_always_the_same": self.advice.beats_the_bar,
             "cautions": list(self.warnings),
             "audit": None if self.audit is None else self.audit.to_dict(),
@@ -200,7 +200,7 @@ class Comparison(TextResult):
     def _row(self, entry: Entry, standing: ModelStanding) -> dict[str, Any]:
         mean, low, high = self.interval(entry)
         named = {"model": entry.name, "short": entry.short, self.metric: mean, "low": low, "high": high}
-        also = {metric: entry.validation.mean(metric) for metric in entry.validation.metrics if metric != self.metric}
+        also = {metric: entry.validation.overall(metric) for metric in entry.validation.metrics if metric != self.metric}
         size = {"seconds": entry.validation.seconds, "size": entry.size.numbers}
         return {**named, **standing._asdict(), "is_contender": standing.is_as_good, **also, **size}
 

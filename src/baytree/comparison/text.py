@@ -79,7 +79,7 @@ def recommendation(compared: Comparison) -> str:
 
 def _in_scores(compared: Comparison, entry: Entry) -> str:
     named = list(dict.fromkeys([compared.metric, *_beside(compared)[:1]]))
-    return " and ".join(f"{metric} {_score(entry.validation.mean(metric))}" for metric in named)
+    return " and ".join(f"{metric} {_score(entry.validation.overall(metric))}" for metric in named)
 
 
 def _of_the_bar(compared: Comparison) -> str:
@@ -116,7 +116,7 @@ def _of_the_simpler(compared: Comparison) -> str:
 def _line(compared: Comparison, place: int) -> list[str]:
     entry, standing = compared.entries[place], compared.advice.standings[place]
     digits = _common_digits(compared)
-    beside = [_score(entry.validation.mean(metric)) for metric in _beside(compared)]
+    beside = [_score(entry.validation.overall(metric)) for metric in _beside(compared)]
     worse = [_score(standing.worse, digits), _score(standing.error, digits)]
     marker = "*" if standing.is_as_good else ""
     return [
@@ -154,7 +154,7 @@ def notes(compared: Comparison) -> list[str]:
 def _bar_in_scores(compared: Comparison) -> str:
     # the accuracy of the baseline would be that of the majority class
     beside = [] if compared.metric == "expected cost" else _beside(compared)[:1]
-    return ", ".join(f"{metric} {_score(compared.baseline.mean(metric))}" for metric in [compared.metric, *beside])
+    return ", ".join(f"{metric} {_score(compared.baseline.overall(metric))}" for metric in [compared.metric, *beside])
 
 
 def _left_out(compared: Comparison) -> list[str]:
