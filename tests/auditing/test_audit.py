@@ -291,3 +291,19 @@ def test_statistics_are_one_pass_after_the_sample():
     Statistics.of(Counting(SupervisedProblem.of(people(), "sick").table))
     assert len(passes) == 1
     assert isinstance(passes[0], partial)
+
+
+def test_infinite_numbers_do_not_stop_an_audit_or_a_comparison():
+    frame = people().assign(ratio=np.where(np.arange(400) % 50, 1.5, np.inf) * rng().random(400))
+    assert bt.audit(frame, "sick").findings == []
+    assert bt.compare(frame, "sick", ["majority", "cart"], cv=3, repeats=1).audit is not None
+
+
+def test_rows_in_a_regular_order_have_random_folds():
+    label = np.arange(200) % 5 == 2
+    frame = {
+        "x": np.arange(200) % 5 + 0.1 * rng().normal(size=200),
+        "z": rng().normal(size=200),
+        "y": np.where(label, "p", "q"),
+    }
+    assert found(bt.audit(frame, "y"), "leak").figure["alone"] == 1.0

@@ -16,6 +16,7 @@ from baytree.auditing.leaks import LeakChecks
 from baytree.auditing.result import Audit, Finding, listed, most_serious_first
 from baytree.auditing.rows import duplicate_findings, group_findings
 from baytree.auditing.time_order import TimeColumn, time_columns, time_findings
+from baytree.data.encoding import encode
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.engine.dispatch import remote_source
@@ -85,7 +86,7 @@ def audit(
 def audit_problem(problem: SupervisedProblem) -> Audit:
     """Audit of a table that was read already; its groups and times are those of the problem."""
     with _warnings.capture():
-        table = problem.table
+        table = problem.table if problem.is_finite else _without_infinities(problem)
     statistics = Statistics.of(LocalPartitions(table))
     bins, structure = statistics.bins, problem.structure
     table = statistics.examined(table)
@@ -102,6 +103,15 @@ def audit_problem(problem: SupervisedProblem) -> Audit:
         findings += group_findings(table, bins, {*leaks, *(each.name for each in times)})
     findings += duplicate_findings(table, structure.groups)
     return Audit(problem.name, len(problem), most_serious_first(findings), statistics.left_out)
+
+
+def _without_infinities(problem: SupervisedProblem) -> Table:
+    """Encoded rows in which infinite numbers, which some models refuse, are missing."""
+    schema, values = encode.fit_encode(problem.frame, problem.schema, True)
+    finite = tuple(
+        np.where(np.isinf(v), np.nan, v) if isinstance(v, np.ndarray) and v.dtype.kind == "f" else v for v in values
+    )
+    return Table(schema, finite, problem.weight, problem.label.values, problem.is_unweighted)
 
 
 class Statistics(NamedTuple):

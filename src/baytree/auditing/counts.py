@@ -84,8 +84,7 @@ class AuditCounts(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, bins: tuple[Bins | None, ...], centre: float, table: Table) -> Self:
         """Sums of one partition; numeric targets are centred first, so that squares do not cancel."""
-        position = np.arange(table.first, table.first + len(table), dtype=np.uint64)
-        fold = (mix_bits(position + np.uint64(1)) % np.uint64(N_FOLDS)).astype(np.int64)
+        fold = fold_of_rows(table.first, len(table))
         columns, missing, extremes = [], [], []
         for own, values in zip(bins, table.values, strict=False):
             missing.append(int(is_missing(values).sum()))
@@ -98,6 +97,12 @@ class AuditCounts(msgspec.Struct, frozen=True):
         each = zip(self.extremes, other.extremes, strict=True)
         extremes = tuple(None if mine is None or theirs is None else mine + theirs for mine, theirs in each)
         return type(self)(columns, self.n_missing + other.n_missing, extremes, self.n_rows + other.n_rows)
+
+
+def fold_of_rows(first: int, n_rows: int) -> np.ndarray:
+    """Pseudo-random fold of each row, by its index in the whole table: int64 [n_rows]."""
+    index = np.arange(first, first + n_rows, dtype=np.uint64)
+    return (mix_bits(index + np.uint64(1)) % np.uint64(N_FOLDS)).astype(np.int64)
 
 
 def _sums(bins: Bins, values: np.ndarray, fold: np.ndarray, table: Table, centre: float) -> np.ndarray:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from baytree import _warnings
-from baytree.auditing.counts import AuditCounts, r_squared, skill_of_classes
+from baytree.auditing.counts import N_FOLDS, AuditCounts, fold_of_rows, r_squared, skill_of_classes
 from baytree.auditing.result import Finding
 from baytree.base.model import predict_with_codes
 from baytree.data.encoding.table import Table, Tokens, is_missing
@@ -104,8 +104,9 @@ class OtherColumns:
         part, n = self.sample.select(self.columns), len(self.sample)
         is_classes = bool(self.sample.n_classes)
         predicted = np.zeros(n, np.int64 if is_classes else np.float64)
-        for k in range(5):
-            is_test = np.arange(n) % 5 == k
+        fold = fold_of_rows(0, n)
+        for k in range(N_FOLDS):
+            is_test = fold == k
             predicted[is_test] = self._fold(estimator, part, is_test)
         return predicted
 
@@ -322,8 +323,9 @@ def _r_squared_by_interpolation(values: np.ndarray, y: np.ndarray) -> float:
     known = ~np.isnan(values)
     x, y, predicted = values[known], y[known], np.zeros(int(known.sum()))
     spread = float(((y - y.mean()) ** 2).sum())
-    for k in range(5):
-        is_test = np.arange(len(x)) % 5 == k
+    fold = fold_of_rows(0, len(x))
+    for k in range(N_FOLDS):
+        is_test = fold == k
         points, inverse, counts = np.unique(x[~is_test], return_inverse=True, return_counts=True)
         predicted[is_test] = np.interp(x[is_test], points, np.bincount(inverse, y[~is_test]) / counts)
     return 1.0 - float(((predicted - y) ** 2).sum()) / spread if spread > 0 else 0.0
