@@ -50,9 +50,13 @@ Rule = Callable[[list[Participant], float], Participant]
 
 
 def advice(models: list[Participant], ratio: float) -> Participant:
-    """Within one standard error of the best Brier score, and at most a point of accuracy lower; of these the smallest."""
+    """Within one standard error of the best Brier score, and at most a point of accuracy lower; of these the smallest.
+
+    The majority class if no model is significantly better.
+    """
     scored = [Scored(model.name, model.brier, 1 - model.accuracy, model.size) for model in models]
-    return models[recommend(scored, ratio, 0.01).chosen]
+    bar = next((model for model in scored if model.name == "majority"), None)
+    return models[recommend(scored, ratio, 0.01, bar).chosen]
 
 
 def best(models: list[Participant], _: float) -> Participant:

@@ -69,7 +69,9 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
     {"estimators.naive_bayes", "estimators.linear", "estimators.tree"},
     {"sklearn", "storage", "metrics"},
     {"sklearn.conversion", "model_selection"},
-    {"comparison", "feature_selection", "conformal_prediction", "streaming", "serve"},
+    {"feature_selection", "conformal_prediction", "streaming", "serve"},
+    {"auditing"},
+    {"comparison"},
     {"cli"},
 ]
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}

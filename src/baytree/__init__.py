@@ -60,6 +60,8 @@ Features and feature selection
     plot_importances               the most important columns of a model
 
 Validation and comparison
+    audit                          traps in a table: leaks, duplicates, groups, order in time, imbalance
+    Audit, Finding                 what it returns
     compare                        every model on the same folds, and which to take
     cross_validate                 one model by cross-validation
     evaluate                       a fitted model on rows whose target is known

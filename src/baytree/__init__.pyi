@@ -2,6 +2,9 @@
 
 from baytree import datasets as datasets
 from baytree._warnings import BaytreeWarning as BaytreeWarning
+from baytree.auditing.audit import audit as audit
+from baytree.auditing.result import Audit as Audit
+from baytree.auditing.result import Finding as Finding
 from baytree.comparison.assumptions import compare_assumptions as compare_assumptions
 from baytree.comparison.compare import compare as compare
 from baytree.conformal_prediction.conformal import conformal as conformal

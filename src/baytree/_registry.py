@@ -3,14 +3,15 @@
 `baytree.__getattr__` and `baytree.sklearn.__getattr__` import a name from here on first access.
 
 A package must not be named like a public function: `import baytree.drift` would set the attribute `drift` of `baytree`
-to the package and so replace the function `bt.drift`. Hence `drift_detection`, `exporters`, `model_diff`, `reporting`,
-`conformal_prediction` and `comparison`.
+to the package and so replace the function `bt.drift`. Hence `auditing`, `drift_detection`, `exporters`, `model_diff`,
+`reporting`, `conformal_prediction` and `comparison`.
 """
 
 from __future__ import annotations
 
 # Lazy imports let the command line and prediction from a saved model start without importing scikit-learn.
 PUBLIC_MODULES = {
+    "Audit": "auditing.result",
     "BackwardSelection": "feature_selection.wrapper",
     "BaytreeWarning": "_warnings",
     "BernoulliNB": "estimators.naive_bayes.count_nb",
@@ -25,6 +26,7 @@ PUBLIC_MODULES = {
     "ComplementNB": "estimators.naive_bayes.count_nb",
     "DecisionTreeClassifier": "estimators.tree.decision_tree",
     "DecisionTreeRegressor": "estimators.tree.decision_tree",
+    "Finding": "auditing.result",
     "ForwardSelection": "feature_selection.wrapper",
     "GaussianNB": "estimators.naive_bayes.gaussian_nb",
     "ID3Classifier": "estimators.tree.quinlan",
@@ -46,6 +48,7 @@ PUBLIC_MODULES = {
     "SelectFeatures": "feature_selection.filters",
     "StreamingTreeClassifier": "estimators.tree.streaming",
     "Text": "data.schema.column",
+    "audit": "auditing.audit",
     "bag_of_words": "data.encoding.one_hot",
     "classification_error": "metrics.impurity",
     "compare": "comparison.compare",

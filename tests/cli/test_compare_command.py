@@ -202,3 +202,54 @@ def test_ctrl_c_on_a_terminal_prints_and_saves_what_is_finished(tmp_path):
     assert "interrupted before all models were finished" in printed
     assert json.loads((tmp_path / "rows-compared" / "results.json").read_text())["is_interrupted"]
     assert b"left" in seen
+
+
+def leaking(tmp_path: Path) -> str:
+    bands().assign(score=lambda rows: rows.label.map({"low": 1, "high": 2})).to_csv(tmp_path / "leak.csv", index=False)
+    return str(tmp_path / "leak.csv")
+
+
+def test_audit_prints_findings_and_the_remedy_as_text_or_json(tmp_path):
+    done = run("audit", leaking(tmp_path), "-t", "label")
+    assert done.exit_code == 0
+    assert "leak: 'score' alone predicts 'label'" in done.output
+    assert "use --drop 'score'" in done.output
+    assert "schema=" not in done.output
+    found = json.loads(run("audit", leaking(tmp_path), "-t", "label", "--json", "-q").stdout)
+    assert found["findings"][0]["columns"] == ["score"]
+    assert set(found) == {"target", "rows", "findings", "left_out"}
+
+
+def test_audit_fails_with_code_3_only_if_it_is_asked_to_and_finds_something(tmp_path):
+    bands().to_csv(tmp_path / "rows.csv", index=False)
+    assert run("audit", leaking(tmp_path), "-t", "label", "--fail").exit_code == 3
+    assert run("audit", leaking(tmp_path), "-t", "label", "--fail", "--drop", "score").exit_code == 0
+    assert run("audit", str(tmp_path / "rows.csv"), "-t", "label", "--fail").exit_code == 0
+
+
+def test_audit_names_the_columns_that_there_are(tmp_path):
+    done = run("audit", leaking(tmp_path), "-t", "label", "--time", "scoer")
+    assert done.exit_code != 0
+    assert "did you mean 'score'" in done.output
+
+
+def test_compare_writes_all_findings_to_the_results(tmp_path):
+    done = run("compare", leaking(tmp_path), "-t", "label", "-m", "majority,nb", "--cv", "3", "-o", str(tmp_path / "out"))
+    assert "leak: 'score'" in done.output
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["audit"]["findings"][0]["kind"] == "leak"
+    assert 'data-kind="leak"' in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_compare_takes_groups_and_times_and_names_the_scheme(tmp_path):
+    rng = np.random.default_rng(0)
+    dates = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 120), "D")
+    bands().assign(who=rng.integers(0, 15, 120), day=dates).to_csv(tmp_path / "rows.csv", index=False)
+    call = ["compare", "rows.csv", "-t", "label", "-m", "majority,nb", "--cv", "3", "--no-save"]
+    done = run(*call, "--groups", "who", "--time", "day", "--gap", "5")
+    assert done.exit_code == 0, done.output
+    assert "with a gap of 5 days, by group (who)" in " ".join(done.output.split())
+    assert "--drop who --drop day" in done.output
+    failed = run(*call, "--time", "day", "--gap", "5000")
+    assert failed.exit_code == 1
+    assert "give a smaller gap" in failed.output

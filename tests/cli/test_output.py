@@ -28,6 +28,7 @@ WRITING = {  # a command by its words up to -o, which is followed by the file
     "report": ["report", "{model}", "{table}"],
     "export": ["export", "{model}", "--to", "python"],
     "rank": ["rank", "{table}", "-t", "y"],
+    "audit": ["audit", "{table}", "-t", "y"],
     "diff": ["diff", "{model}", "{model}", "{table}"],
 }
 INPUTS = [(name, word) for name, words in WRITING.items() for word in words if word.startswith("{")]

@@ -328,3 +328,33 @@ def test_a_tree_with_tests_still_refuses_text():
     for model in (bt.DecisionTreeClassifier(max_depth=1), bt.DecisionTreeClassifier(max_depth=0, branching="multiway")):
         with pytest.raises(ValueError, match="'words' is text"):
             model.set_params(schema={"words": "text"}).fit(table, "y")
+
+
+def test_a_split_of_many_names_is_not_one_thing_to_read():
+    name = np.arange(600) % 60
+    rows = pd.DataFrame({"name": [f"n{k}" for k in name], "y": np.where(name % 3, "a", "b")})
+    tree = bt.compare(rows, "y", ["cart"], cv=3).entries[0]
+    assert tree.fitted.n_leaves_ == 2
+    assert tree.size.numbers == 3 + 58
+    assert tree.size.words == "58 levels"
+    rules = bt.compare(rows, "y", ["c50-rules"], cv=3).entries[0]
+    assert rules.size.numbers > 50
+
+
+def test_a_split_of_single_levels_counts_its_nodes_only():
+    rows = pd.DataFrame({"c": ["x", "y", "z"] * 40, "y": ["a", "b", "b"] * 40})
+    assert bt.compare(rows, "y", ["c45"], cv=3).entries[0].size.numbers == 4
+
+
+def test_r_squared_is_that_of_all_predictions_together():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=30)
+    found = bt.compare({"x": x, "price": x + 0.5 * rng.normal(size=30)}, "price", ["linear"], cv=10, repeats=1)
+    validation = found.entries[0].validation
+    rows, answer, _ = validation.pooled
+    y = validation.label.values[rows]
+    pooled = 1 - ((y - answer) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert validation.overall("R²") == pytest.approx(pooled)
+    assert validation.mean("R²") < pooled
+    assert f"{pooled:.4f}" in str(found)
+    assert found.to_dict()["models"][0]["R²"] == pytest.approx(pooled)

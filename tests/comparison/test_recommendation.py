@@ -165,6 +165,17 @@ def test_one_standard_error_above_the_bar_is_asked_of_the_best():
     assert not recommend([alike], 1 / 9, POINT, bar).beats_the_bar
 
 
+def test_the_baseline_is_recommended_unless_a_model_is_significantly_better():
+    bar = scored("", [0.25] * 10, [0.5] * 10, 0)
+    majority = scored("majority", [0.25] * 10, [0.5] * 10, 1)
+    lucky = scored("lucky", around(0.24, 0.02), around(0.55, 0.03), 9)
+    better = scored("better", around(0.20, 0.03), around(0.6, 0.03), 9)
+    chosen = {m.name: recommend([m, majority], 1 / 9, POINT, bar) for m in (lucky, better)}
+    assert chosen["lucky"].gain.mean > chosen["lucky"].gain.error
+    assert [found.chosen for found in chosen.values()] == [1, 0]
+    assert recommend([lucky], 1 / 9, POINT, bar).chosen == 0  # the baseline does not take part
+
+
 def test_a_gain_within_one_standard_error_is_told_as_not_sure():
     rng = np.random.default_rng(3)
     table = {"x": rng.normal(size=60), "y": np.where(rng.random(60) < 0.4, "yes", "no")}

@@ -168,9 +168,9 @@ def test_scikit_learns_splitters_holdout_and_leave_one_out_are_taken(cv):
 
 def test_rows_of_one_group_are_never_on_both_sides():
     frame, groups = mixed(), np.arange(60) // 6
-    problem = SupervisedProblem.of(frame, "label")
+    problem = SupervisedProblem.of(frame, "label", groups=groups)
     for cv in (5, GroupKFold(5)):
-        for fold in problem.folds(cv, groups).parts:
+        for fold in problem.folds(cv).parts:
             assert not set(groups[fold.train]) & set(groups[fold.test])
 
 

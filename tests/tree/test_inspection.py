@@ -16,9 +16,7 @@ from baytree.rendering.model_text import text as printed
 from baytree.rendering.tree_drawing import growth_frames, growth_svg, to_dot, to_svg
 from baytree.rendering.tree_text import label, outline
 from baytree.tree.inspection import draw
-from baytree.tree.model import Surrogates, Tree
-from baytree.tree.model.conditions import Condition, ValueRange
-from baytree.tree.model.summary import class_names, export_text, iter_nodes
+from baytree.tree.model import Condition, Surrogates, Tree, ValueRange, class_names, export_text, iter_nodes
 from baytree.tree.rules import paths, rules
 from law_settings import settings
 

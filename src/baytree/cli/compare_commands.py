@@ -1,10 +1,12 @@
-"""Commands `compare` (cross-validate all models and recommend one) and `rank` (rank the columns of a table)."""
+"""Commands on a table with a target: `compare` (cross-validate all models), `audit` (what may mislead) and `rank`."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ import click
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli import output as terminal_output
-from baytree.cli.console import Interrupted, echo_notes, echo_status, exit_now
+from baytree.cli.console import FOUND, Interrupted, echo_notes, echo_status, exit_now, in_options
 from baytree.cli.options import COSTS, TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import write_file
@@ -23,11 +25,18 @@ from baytree.model_selection import model_registry as families
 if TYPE_CHECKING:
     import polars as pl
 
+    from baytree.auditing.result import Audit
     from baytree.comparison.fold_tasks import Progress
     from baytree.comparison.leaderboard import Comparison
     from baytree.model_selection.problem import SupervisedProblem
 
 _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="Type of the target (default: inferred).")
+
+
+def _structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name the columns of groups and times to a command."""
+    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.")(command)
+    return click.option("--groups", metavar="COLUMN", help="Column of groups whose rows belong together.")(command)
 
 
 @click.command(short_help="Cross-validate all models on a table and recommend one.")
@@ -43,6 +52,9 @@ _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help=
 @COSTS
 @click.option("-m", "--models", metavar="NAMES", help="Models to compare, such as c45,cart,nb (default: all).")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Output directory.")
+@_structure_options
+@click.option("--gap", type=float, metavar="N", help="Days (dates) or units of --time between training and test rows.")
+@click.option("--test-size", type=float, metavar="N", help="Rows, or proportion, in each test block of --time.")
 @click.option("--no-save", is_flag=True, help="Do not write any file.")
 @kind_options
 @read_options
@@ -59,6 +71,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     is given, or by squared error for a numeric target. Use --by to override. Cross-validation is repeated three times below
     200 rows and twice below 500; use --repeats to override.
 
+    With --groups, rows of one group stay in one fold. With --time, models are tested on rows after their training rows.
+
     The recommended model (model.baytree), all models (models/NAME.baytree), all results (results.json) and a page with
     them (report.html) are saved in DIR (default: a directory named after the table).
     Ctrl-C keeps the models that are finished and exits with code 130.
@@ -72,6 +86,7 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
       baytree compare people.csv --target income --models c45,cart,nb -o chosen
       baytree compare loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
       baytree compare wine.csv --target quality --task regression
+      baytree compare loans.csv -t bad --time date --gap 30 --groups customer
     """
     from baytree.model_selection.problem import SupervisedProblem
 
@@ -79,7 +94,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     for name in ("model.baytree", "results.json", "report.html"):
         arguments.refuse_input_as_output(None if no_save else directory / name, table)
     frame, schema = _frame(table, target, options)
-    problem = SupervisedProblem.of(frame, target, options["task"], schema or None)
+    structure = {name: options[name] for name in ("groups", "time", "gap", "test_size")}
+    problem = SupervisedProblem.of(frame, target, options["task"], schema or None, **structure)
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.describe_rows(problem)}\n", keep="\n"))
     echo_notes(problem.schema.notes)
@@ -87,7 +103,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     given = {name: options[name] for name in ("cv", "repeats", "by")} | {"costs": costs}
     with _progress() as watch:
         result = _compared(problem, models, **given, progress=watch)
-    click.echo(terminal_output.coloured(escaped(str(result), keep="\n")))
+    shown = result if result.audit is None else replace(result, audit=_with_options(result.audit))
+    click.echo(terminal_output.coloured(escaped(str(shown), keep="\n")))
     click.echo("\n" + escaped(terminal_output.first_lines(str(result.recommended)), keep="\n"))
     again = terminal_output.command(click.get_current_context(), result.recommendation.short)
     click.echo(f"\nto fit it again:\n  {escaped(again)}")
@@ -98,6 +115,53 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
 
 
 compare.help = cleandoc(compare.help or "").replace("MODELS", terminal_output.listed_models(families.FAMILIES))
+
+
+@click.command(short_help="Examine a table for what makes models look better than they are.")
+@TABLE
+@TARGET
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--fail", "is_strict", is_flag=True, help="Exit with code 3 if anything is found.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write an HTML page.")
+@_structure_options
+@kind_options
+@read_options
+@_Task
+def audit(table: str, target: str, as_json: bool, is_strict: bool, output: Path | None, **options: Any) -> None:
+    """Examine TABLE for leaks of the target, duplicates, groups, an order in time, and columns that need care.
+
+    Each finding has a figure and a remedy. The exit code is 0 with or without findings, unless --fail is given.
+
+    \b
+    Examples:
+      baytree audit titanic -t survived
+      baytree audit loans.csv -t bad --time date --groups customer
+      baytree audit loans.csv -t bad --json --fail
+    """
+    from baytree.auditing.audit import audit_problem
+    from baytree.model_selection.problem import SupervisedProblem
+
+    arguments.refuse_input_as_output(output, table)
+    frame, schema = _frame(table, target, options)
+    structure = {"groups": options["groups"], "time": options["time"]}
+    problem = SupervisedProblem.of(frame, target, options["task"], schema or None, **structure)
+    result = audit_problem(problem)
+    if output is not None:
+        result.report(output)
+        echo_status(f"saved to {output}")
+    else:
+        text = json.dumps(result.to_dict(), ensure_ascii=False) if as_json else str(_with_options(result))
+        click.echo(escaped(text, keep="\n"))
+    if is_strict and result.findings:
+        click.get_current_context().exit(FOUND)
+
+
+def _with_options(audited: Audit) -> Audit:
+    """Return the audit with remedies in options of the command line."""
+    import msgspec
+
+    findings = [msgspec.structs.replace(each, remedy=in_options(each.remedy)) for each in audited.findings]
+    return replace(audited, findings=findings)
 
 
 def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:

@@ -17,6 +17,8 @@ from baytree._warnings import did_you_mean
 from baytree.display.terminal import escaped
 from baytree.file_io.temporary import remove_all, removed_on_signals
 
+FOUND = 3  # exit code of `--fail` if something was found
+
 MIN_PROGRESS_BYTES = 50 << 20  # size of the input from which progress is shown: smaller files take a few seconds
 
 

@@ -193,6 +193,8 @@ main.add_command(predict_commands.explain)
 
 main.add_command(predict_commands.evaluate)
 
+main.add_command(compare_commands.audit)
+
 main.add_command(compare_commands.compare)
 
 main.add_command(compare_commands.rank)

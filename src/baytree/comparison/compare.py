@@ -6,18 +6,20 @@ Checks the request, builds the folds and the candidates, and runs them with `Fol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
+from baytree.auditing.audit import audit_problem
 from baytree.comparison.candidates import participants, with_costs
 from baytree.comparison.fold_tasks import FoldTasks, Progress
 from baytree.comparison.leaderboard import Comparison
 from baytree.comparison.recommendation import criterion, refuse_single_rows
 from baytree.data.schema.schema import Schema
+from baytree.folds.row_structure import GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV, Folds, repeated
 from baytree.model_selection.problem import SupervisedProblem
 
@@ -31,7 +33,10 @@ def compare(
     by: str | None = None,
     costs: CostsLike = None,
     repeats: int | None = None,
-    groups: ArrayLike | None = None,
+    groups: GroupsLike = None,
+    time: TimeLike = None,
+    gap: GapLike = None,
+    test_size: float | None = None,
     sample_weight: WeightsLike = None,
     task: str | None = None,
     schema: Mapping[str, Any] | Schema | None = None,
@@ -42,7 +47,8 @@ def compare(
     """Cross-validate every model family on the same folds and recommend the simplest model that is as good as the best.
 
     A model is as good as the best if its score is within one standard error of the best score on the same folds and its
-    accuracy is at most 0.01 lower. Models that tune a setting by cross-validation do so inside each fold, so their
+    accuracy is at most 0.01 lower. The table is audited first (see `audit`), and the most serious findings are printed above
+    the leaderboard. Models that tune a setting by cross-validation do so inside each fold, so their
     scores are not optimistic. Ctrl-C keeps the models that are finished.
 
     Parameters
@@ -65,8 +71,16 @@ def compare(
     repeats : int, optional
         Number of repetitions of the cross-validation, if `cv` is a number: by default 3 below 200 rows, 2 below 500,
         else 1.
-    groups : array, optional
-        Group of each row; rows of one group stay in one fold.
+    groups : str or array, optional
+        Column of groups, or the group of each row; rows of one group stay in the same fold. A column that is named here is
+        no feature.
+    time : str, optional
+        Column of dates or numbers that orders the rows: each fold is tested on rows after its training rows (an expanding
+        window). It is no feature.
+    gap : float or timedelta, optional
+        Time between training and test rows: in days for dates, else in the unit of the column.
+    test_size : int or float, optional
+        Rows in each test block of `time`: a number or a proportion; by default an equal part for each fold.
     sample_weight : array or str, optional
         Weight of each row in training and scoring, or the name of the column of weights.
     task : {"classification", "regression"}, optional
@@ -95,8 +109,9 @@ def compare(
     >>> type(bt.compare(rows, "y", models=["nb"], cv=4).best).__name__
     'NaiveBayesClassifier'
     """
-    problem = SupervisedProblem.of(frame, target, task, schema, sample_weight)
-    options = {"cv": cv, "by": by, "costs": costs, "repeats": repeats, "groups": groups, "random_state": random_state}
+    structure = {"groups": groups, "time": time, "gap": gap, "test_size": test_size}
+    problem = SupervisedProblem.of(frame, target, task, schema, sample_weight, **structure)
+    options = {"cv": cv, "by": by, "costs": costs, "repeats": repeats, "random_state": random_state}
     return run_comparison(problem, models, **options, n_jobs=n_jobs, progress=progress)
 
 
@@ -108,22 +123,23 @@ def run_comparison(
     by: str | None = None,
     costs: CostsLike = None,
     repeats: int | None = None,
-    groups: ArrayLike | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[Progress], Any] | None = None,
 ) -> Comparison:
     """Compare models on a problem whose schema is known; parameters as in `compare`."""
     _refuse_pointless(problem)
+    audited = audit_problem(problem)
     problem = problem.without_identifiers()
     candidates, skipped = participants(problem, models)
     judging = criterion(by, problem, costs, [participant.estimator for participant in candidates])
     candidates = with_costs(candidates, costs)
-    folds = _folds(problem, cv, groups, random_state, repeats)
+    folds = _folds(problem, cv, random_state, repeats)
     refuse_single_rows(judging, folds)
-    return FoldTasks(problem, folds, progress, n_jobs).run(
+    found = FoldTasks(problem, folds, progress, n_jobs).run(
         candidates, skipped, judging, cautions(problem, folds, problem.task)
     )
+    return replace(found, audit=audited)
 
 
 FEWEST_ROWS = 4
@@ -160,13 +176,17 @@ def cautions(problem: SupervisedProblem, folds: Folds, task: str | None) -> tupl
     return tuple(messages)
 
 
-def _folds(problem: SupervisedProblem, cv: CV, groups: ArrayLike | None, seed: int, repeats: int | None) -> Folds:
+def _folds(problem: SupervisedProblem, cv: CV, seed: int, repeats: int | None) -> Folds:
     is_number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if not is_number and repeats is not None:
         raise ValueError(f"repeats={repeats!r} needs cv as a number of folds, not {cv!r}")
+    if problem.structure.time is not None:
+        if repeats is not None and repeats != 1:
+            raise ValueError(f"repeats={repeats!r}: folds in the order of time are not random, so nothing can be repeated")
+        return problem.folds(cv, seed)
     usual = repeats_for(len(problem)) if is_number and cv < len(problem) else 1
     times = usual if repeats is None else param_validation.integer("repeats", repeats, 1)
-    return repeated([problem.folds(cv, groups, seed + turn) for turn in range(times)], seed)
+    return repeated([problem.folds(cv, seed + turn) for turn in range(times)], seed)
 
 
 def _rare_classes(problem: SupervisedProblem, n_folds: int) -> list[tuple[Any, int]]:

@@ -23,17 +23,24 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, estimator: EstimatorLike) -> Size:
-        """Count rules and conditions, nodes, nonzero weights, coefficients and hinges of terms, or all numbers."""
+        """Count rules and conditions, nodes, nonzero weights, coefficients and hinges of terms, or all numbers.
+
+        A condition on levels counts one more for each level that it names after the first: a tree of two leaves that splits
+        1,618 names has 1,619 things to read. The description names the levels where they are most of it.
+        """
         if getattr(estimator, "rules_", ()):
             rule_sets = estimator.rules_
             rules, conditions = sum(map(len, rule_sets)), sum(len(rule.asked) for each in rule_sets for rule in each)
-            return cls(rules + conditions, _counted(rules, "rule", "rules"))
+            asked = [each for rules_of in rule_sets for rule in rules_of for each in rule.asked]
+            more = sum(max(len(each.levels or ()) - 1, 0) for each in asked)
+            return _with_levels(rules + conditions, more, _counted(rules, "rule", "rules"))
         if hasattr(estimator, "n_leaves_"):
             n, models = int(estimator.n_leaves_), getattr(estimator, "naive_bayes_", None)
             if models:  # the naive Bayes models in the leaves are larger than the tree
                 numbers = int(estimator.n_nodes_) + _numbers(estimator.model_.models)
                 return cls(numbers, _counted(numbers, "number", "numbers"))
-            return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), _counted(n, "leaf", "leaves"))
+            n_nodes = int(getattr(estimator, "n_nodes_", 2 * n - 1))
+            return _with_levels(n_nodes, _levels_named(estimator), _counted(n, "leaf", "leaves"))
         if hasattr(estimator, "coef_"):
             coefficients = np.atleast_2d(estimator.coef_)  # one row for regression
             n = _weights(coefficients) + (1 if len(coefficients) <= 2 else len(coefficients))
@@ -64,6 +71,16 @@ def _of_terms(terms: list[dict[str, Any]]) -> Size:
     coefficients = sum(len(term["coefficient"]) if isinstance(term["coefficient"], dict) else 1 for term in terms)
     hinges = sum(len(term["hinges"]) for term in terms)
     return Size(coefficients + hinges, _counted(len(terms), "term", "terms"))
+
+
+def _levels_named(estimator: EstimatorLike) -> int:
+    """Return the number of levels that the splits of a tree name, beyond one for each branch."""
+    nodes = estimator.nodes() if hasattr(estimator, "nodes") else ()
+    return sum(max(len(group) - 1, 0) for node in nodes for group in node.get("groups") or ())
+
+
+def _with_levels(n: int, n_levels: int, words: str) -> Size:
+    return Size(n + n_levels, _counted(n_levels, "level", "levels") if n_levels > n else words)
 
 
 def _counted(n: int, one: str, several: str) -> str:

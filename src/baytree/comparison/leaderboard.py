@@ -13,6 +13,7 @@ import numpy as np
 
 from baytree._typing import EstimatorLike
 from baytree._warnings import renamed
+from baytree.auditing.result import Audit
 from baytree.comparison import text as words
 from baytree.comparison.entry import Entry
 from baytree.comparison.recommendation import JudgingCriterion, ModelStanding, Recommendation, Scored, recommend
@@ -43,6 +44,8 @@ class Comparison(TextResult):
         Whether Ctrl-C ended the comparison before all models were tried.
     warnings : tuple of str
         Warnings about the scores.
+    audit : Audit or None
+        What may mislead on this table: see `baytree.audit`.
     metric : str
         Name of the score that ranks the models, such as "Brier score".
     target : str
@@ -69,6 +72,7 @@ class Comparison(TextResult):
     skipped: tuple[tuple[str, str], ...] = ()
     is_interrupted: bool = False
     warnings: tuple[str, ...] = ()
+    audit: Audit | None = None
 
     @property
     def metric(self) -> str:
@@ -136,9 +140,10 @@ class Comparison(TextResult):
             "folds": self.baseline.how,
             "rule": self.rule,
             "models": [{**row, "scores": _scores(entry), "parameters": _parameters(entry.fitted)} for entry, row in each],
-            "always_the_same": {metric: self.baseline.mean(metric) for metric in self.baseline.metrics},
+            "always_the_same": {metric: self.baseline.overall(metric) for metric in self.baseline.metrics},
             "beats_always_the_same": self.advice.beats_the_bar,
             "cautions": list(self.warnings),
+            "audit": None if self.audit is None else self.audit.to_dict(),
             "notes": [str(note) for note in getattr(getattr(self.recommended, "schema_", None), "notes", ())],
             "left_out": [{"model": name, "reason": reason} for name, reason in self.skipped],
             "is_interrupted": self.is_interrupted,
@@ -195,7 +200,7 @@ class Comparison(TextResult):
     def _row(self, entry: Entry, standing: ModelStanding) -> dict[str, Any]:
         mean, low, high = self.interval(entry)
         named = {"model": entry.name, "short": entry.short, self.metric: mean, "low": low, "high": high}
-        also = {metric: entry.validation.mean(metric) for metric in entry.validation.metrics if metric != self.metric}
+        also = {metric: entry.validation.overall(metric) for metric in entry.validation.metrics if metric != self.metric}
         size = {"seconds": entry.validation.seconds, "size": entry.size.numbers}
         return {**named, **standing._asdict(), "is_contender": standing.is_as_good, **also, **size}
 

@@ -24,6 +24,8 @@ from baytree.model_selection.problem import SupervisedProblem
 from baytree.model_selection.significance import Paired, paired
 from baytree.model_selection.trials import FoldPrediction
 
+MAX_CHANCE = 0.025  # one-sided p-value of a gain over the baseline; with less evidence the baseline is recommended
+
 ROUNDING = 1e-12  # of means: models with equal predictions must not differ by the order of summation
 
 
@@ -61,17 +63,17 @@ class Recommendation(NamedTuple):
 
     @property
     def beats_the_bar(self) -> bool:
-        """Whether the best model beats the baseline by more than one standard error."""
-        return self.gain is None or self.gain.mean > self.gain.error + ROUNDING
+        """Whether the best model is significantly better than the baseline: p at most `MAX_CHANCE`."""
+        return self.gain is None or _is_gain(self.gain)
 
 
 def recommend(models: Sequence[Scored], ratio: float, limit: float, bar: Scored | None = None) -> Recommendation:
     """Return the smallest model among those that are as good as the best.
 
-    `ratio` is n_test / n_train of the folds, `limit` the largest accepted loss in the bounded metric, and `bar` the
-    losses of
-    the baseline. The recommendation depends neither on the order of the models nor on additional models that are clearly
-    worse.
+    `ratio` is n_test / n_train of the folds, `limit` the largest accepted loss in the bounded metric, and `bar` the losses
+    of the baseline. If the best model is not significantly better than that, a model that equals the baseline is
+    recommended, if there is one: the best of many models on noise is better by chance. The recommendation depends neither on
+    the order of the models nor on additional models that are clearly worse.
     """
     indices = range(len(models))
     mean = [mean_loss(model.losses) for model in models]
@@ -79,8 +81,24 @@ def recommend(models: Sequence[Scored], ratio: float, limit: float, bar: Scored 
     standings = tuple(_standing(model, models[best], ratio, limit) for model in models)
     eligible = [i for i in indices if i == best or standings[i].is_as_good]
     chosen = min(eligible, key=lambda i: (models[i].size, mean[i], models[i].name))
-    gain = None if bar is None else paired(bar.losses - models[best].losses, ratio)
+    if bar is None:
+        return Recommendation(chosen, best, standings)
+    gain = paired(bar.losses - models[best].losses, ratio)
+    equal = [i for i in indices if _is_baseline(models[i], bar)]
+    if equal and not _is_gain(gain):
+        chosen = min(equal, key=lambda i: (models[i].size, models[i].name))
     return Recommendation(chosen, best, standings, gain)
+
+
+def _is_gain(gain: Paired) -> bool:
+    if np.isnan(gain.error):  # one fold: there is no error to judge by
+        return gain.mean > ROUNDING
+    return gain.mean > ROUNDING and gain.p <= MAX_CHANCE
+
+
+def _is_baseline(model: Scored, bar: Scored) -> bool:
+    """Whether a model has the losses of the baseline."""
+    return np.allclose(model.losses, bar.losses, rtol=0, atol=1e-9, equal_nan=True)
 
 
 def mean_loss(losses: np.ndarray) -> float:

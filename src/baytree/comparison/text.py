@@ -21,7 +21,23 @@ def page(compared: Comparison) -> str:
     """Return the leaderboard, its notes and the recommendation."""
     header, *lines = leaderboard(compared)
     table = aligned(header, lines)
-    return "\n\n".join([escaped(title(compared)), table, "\n".join(notes(compared)), _wrapped(recommendation(compared))])
+    head = [escaped(title(compared)), *(["\n".join(audit_lines(compared))] if audit_lines(compared) else [])]
+    return "\n\n".join([*head, table, "\n".join(notes(compared)), _wrapped(recommendation(compared))])
+
+
+MAX_AUDIT_LINES = 5  # findings above the leaderboard; all of them are on the page and in the JSON
+
+
+_NOTED = ("rare_class", "numeric_target")  # findings that the notes below the leaderboard repeat
+
+
+def audit_lines(compared: Comparison) -> list[str]:
+    """Return the most serious findings of the audit, each wrapped, and how many more there are."""
+    findings = [] if compared.audit is None else compared.audit.findings
+    findings = [each for each in findings if each.kind not in _NOTED or not compared.warnings]
+    lines = [_wrapped(f"{finding.kind.replace('_', ' ')}: {finding}") for finding in findings[:MAX_AUDIT_LINES]]
+    rest = len(findings) - MAX_AUDIT_LINES
+    return lines + ([f"… {rest} more finding{'s' * (rest != 1)}, all in .audit"] if rest > 0 else [])
 
 
 def title(compared: Comparison) -> str:
@@ -63,7 +79,7 @@ def recommendation(compared: Comparison) -> str:
 
 def _in_scores(compared: Comparison, entry: Entry) -> str:
     named = list(dict.fromkeys([compared.metric, *_beside(compared)[:1]]))
-    return " and ".join(f"{metric} {_score(entry.validation.mean(metric))}" for metric in named)
+    return " and ".join(f"{metric} {_score(entry.validation.overall(metric))}" for metric in named)
 
 
 def _of_the_bar(compared: Comparison) -> str:
@@ -100,7 +116,7 @@ def _of_the_simpler(compared: Comparison) -> str:
 def _line(compared: Comparison, place: int) -> list[str]:
     entry, standing = compared.entries[place], compared.advice.standings[place]
     digits = _common_digits(compared)
-    beside = [_score(entry.validation.mean(metric)) for metric in _beside(compared)]
+    beside = [_score(entry.validation.overall(metric)) for metric in _beside(compared)]
     worse = [_score(standing.worse, digits), _score(standing.error, digits)]
     marker = "*" if standing.is_as_good else ""
     return [
@@ -138,7 +154,7 @@ def notes(compared: Comparison) -> list[str]:
 def _bar_in_scores(compared: Comparison) -> str:
     # the accuracy of the baseline would be that of the majority class
     beside = [] if compared.metric == "expected cost" else _beside(compared)[:1]
-    return ", ".join(f"{metric} {_score(compared.baseline.mean(metric))}" for metric in [compared.metric, *beside])
+    return ", ".join(f"{metric} {_score(compared.baseline.overall(metric))}" for metric in [compared.metric, *beside])
 
 
 def _left_out(compared: Comparison) -> list[str]:

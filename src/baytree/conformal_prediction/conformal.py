@@ -9,7 +9,6 @@ folds in `fold_models`, the results in `sets`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import _warnings, param_validation
@@ -25,6 +24,7 @@ from baytree.conformal_prediction.nonconformity import (
 )
 from baytree.conformal_prediction.sets import PredictionIntervals, PredictionSets, Promise
 from baytree.estimators.learner_access import learner_of
+from baytree.folds.row_structure import NO_STRUCTURE, GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV, Fold, Folds
 from baytree.model_selection.cross_validate import problem_of
 from baytree.model_selection.problem import SupervisedProblem
@@ -45,7 +45,10 @@ def conformal(
     method: str = "auto",
     cv: CV = 10,
     by_class: bool = False,
-    groups: ArrayLike | None = None,
+    groups: GroupsLike = None,
+    time: TimeLike = None,
+    gap: GapLike = None,
+    test_size: float | None = None,
     sample_weight: WeightsLike = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -80,8 +83,16 @@ def conformal(
     by_class : bool, default=False
         Guarantee the coverage within each class (Mondrian), so that rare classes are not missed more often than common
         ones.
-    groups : array, optional
-        Group of each row; rows of one group stay in one fold.
+    groups : str or array, optional
+        Column of groups, or the group of each row; rows of one group stay in the same fold. A column that is named here is
+        no feature.
+    time : str, optional
+        Column of dates or numbers that orders the rows: each fold is tested on rows after its training rows (an expanding
+        window). It is no feature.
+    gap : float or timedelta, optional
+        Time between training and test rows: in days for dates, else in the unit of the column.
+    test_size : int or float, optional
+        Rows in each test block of `time`: a number or a proportion; by default an equal part for each fold.
     sample_weight : array or str, optional
         Weight of each row, or the name of the column of weights.
     random_state : int, default=0
@@ -110,20 +121,26 @@ guaranteed for exchangeable rows
     alpha = param_validation.open_interval("alpha", alpha)
     param_validation.one_of("method", method, ("auto", "full", "cross"))
     param_validation.flag("by_class", by_class)
-    problem = problem_of(estimator, frame, target, sample_weight).without_identifiers()
+    structure = {"groups": groups, "time": time, "gap": gap, "test_size": test_size}
+    problem = problem_of(estimator, frame, target, sample_weight, **structure).without_identifiers()
+    is_structured = problem.structure is not NO_STRUCTURE
+    if is_structured and (method == "full" or (isinstance(cv, str) and cv == "fitted")):
+        raise ValueError("groups= and time= say how folds are made, which method='full' and cv='fitted' have none of")
     if by_class and not problem.is_classification:
         raise ValueError("by_class=True needs classes, but the target is a number")
     if isinstance(cv, str) and cv == "fitted":
         return _of_fitted(estimator, problem, alpha, by_class)
     additive = _additive(estimator, problem)
     whole = fit_all_rows(estimator, problem)
-    if method == "full" or (method == "auto" and additive and problem.is_classification and len(problem) <= MAX_ROWS):
+    if is_structured:
+        comparison, promise = _folded(estimator, problem, problem.folds(cv, random_state), alpha, n_jobs)
+    elif method == "full" or (method == "auto" and additive and problem.is_classification and len(problem) <= MAX_ROWS):
         comparison, promise = _full(estimator, additive, problem, alpha)
     elif additive and isinstance(cv, str) and cv in _ONE_BY_ONE:
         comparison = JackknifePlus(additive, additive.observe(problem.table), problem.table)
         promise = Promise(alpha, "jackknife+", max(1 - 2 * alpha, 0.0), float(problem.weight.sum()))
     else:
-        comparison, promise = _folded(estimator, problem, problem.folds(cv, groups, random_state), alpha, n_jobs)
+        comparison, promise = _folded(estimator, problem, problem.folds(cv, random_state), alpha, n_jobs)
     return _result(whole, problem, comparison, promise, by_class)
 
 
@@ -152,7 +169,7 @@ def _full(
 def _folded(
     estimator: EstimatorLike, problem: SupervisedProblem, folds: Folds, alpha: float, n_jobs: int | None
 ) -> tuple[ConformalScores, Promise]:
-    if len(folds.parts) > 1:
+    if len(folds.parts) > 1 and problem.structure.time is None:  # in time, the first rows are in no test fold
         folds.of_rows(len(problem))  # raises unless every row is in a test fold
     models = models_of(estimator, problem, folds.parts, n_jobs)
     parts = tuple(_part(problem, fold, model) for fold, model in zip(folds.parts, models, strict=True))

@@ -123,5 +123,6 @@ def _clone_single_threaded(estimator: EstimatorLike) -> Any:
 
 def _fit_encoded(estimator: Estimator, problem: SupervisedProblem, fold: Fold, classes: tuple) -> EncodedFoldModel:
     table = training_table(problem.table, fold.train)
-    model = learner_of(estimator, problem.table.schema, table).learn(LocalPartitions(table, 1)).model
+    structure = problem.structure.part(fold.train)
+    model = learner_of(estimator, problem.table.schema, table, structure).learn(LocalPartitions(table, 1)).model
     return EncodedFoldModel(table.schema, model, classes)

@@ -25,6 +25,8 @@ from baytree.engine.partitions import LocalPartitions
 from baytree.engine.remote import RemotePartitions
 from baytree.estimators.base import Estimator, PreparedRows
 from baytree.estimators.incremental import AdditiveEstimator
+from baytree.estimators.inner_folds import structure_arguments
+from baytree.folds.row_structure import NO_STRUCTURE, RowStructure
 from baytree.uncertainty.decision import CostMatrix
 
 if TYPE_CHECKING:
@@ -37,15 +39,20 @@ A = TypeVar("A", bound=AdditiveEstimator)
 Batch = tuple[FrameLike, TargetLike, WeightsLike]
 
 
-def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) -> Learner:
+def learner_of(
+    estimator: Estimator, schema: Schema, rows: Table | None = None, structure: RowStructure = NO_STRUCTURE
+) -> Learner:
     """Learner of rows of this schema, built from the estimator's validated parameters.
 
     `rows` are the training rows if they are only a part of the table, such as a fold: they may have fewer classes and levels
-    than the schema that validates the parameters.
+    than the schema that validates the parameters. `structure` has their groups and times.
     """
     estimator._check_common_parameters()
     estimator._class_costs(schema.classes)
-    for_rows = {} if rows is None else estimator._row_dependent_settings(PreparedRows(LocalPartitions(rows), False, None))
+    for_rows: dict[str, Any] = {}
+    if rows is not None:
+        prepared = PreparedRows(LocalPartitions(rows), False, None)
+        for_rows = estimator._row_dependent_settings(prepared, **structure_arguments(estimator, structure))
     return estimator._learner(schema, **for_rows)
 
 
@@ -107,10 +114,19 @@ def first_step_of(learner: Learner) -> FirstStage | None:
     return learner.first_step if isinstance(learner, StagedLearner) else None
 
 
-def fit_encoded(estimator: E, table: Table, has_text_names: bool, steps: SharedStages | None = None) -> E:
-    """Fit the estimator to rows that are encoded already and return it; `steps` caches first stages of earlier learners."""
+def fit_encoded(
+    estimator: E,
+    table: Table,
+    has_text_names: bool,
+    steps: SharedStages | None = None,
+    structure: RowStructure = NO_STRUCTURE,
+) -> E:
+    """Fit the estimator to rows that are encoded already and return it; `steps` caches first stages of earlier learners.
+
+    `structure` has the groups and times of the rows.
+    """
     rows = LocalPartitions(table, estimator.n_jobs)
-    result = (steps or SharedStages()).learnt(learner_of(estimator, table.schema, table), rows)
+    result = (steps or SharedStages()).learnt(learner_of(estimator, table.schema, table, structure), rows)
     estimator._set_fitted_state(
         table.schema, msgspec.structs.replace(result, profile=estimator._profiled(rows)), has_text_names
     )

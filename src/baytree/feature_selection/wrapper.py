@@ -14,6 +14,7 @@ from baytree._typing import EstimatorLike, FrameLike, TargetLike
 from baytree.feature_selection.selector import ColumnSelector
 from baytree.feature_selection.subset_scores import scorer
 from baytree.feature_selection.subset_search import History, SelectionStep, SubsetSearch
+from baytree.folds.row_structure import GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV
 from baytree.metrics import scores as metrics
 from baytree.model_selection.cross_validate import problem_of
@@ -42,11 +43,35 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.floating = floating
         self.n_jobs = n_jobs
 
-    def fit(self, X: FrameLike, y: TargetLike = None) -> Self:
-        """Search for the best subset; `y` is the labels, or the name of the target column in `X`."""
+    def fit(
+        self,
+        X: FrameLike,
+        y: TargetLike = None,
+        *,
+        groups: GroupsLike = None,
+        time: TimeLike = None,
+        gap: GapLike = None,
+    ) -> Self:
+        """Search for the best subset.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, or array
+            Table with or without its target column.
+        y : str or array
+            Labels, or the name of the target column in `X`.
+        groups : str or array, optional
+            Column of groups, or the group of each row; rows of one group stay in the same fold. A column that is named here
+            is no feature.
+        time : str or array, optional
+            Column of dates or numbers that orders the rows, or the time of each row: each fold is tested on rows after its
+            training rows. A column that is named here is no feature.
+        gap : float or timedelta, optional
+            Time between training and test rows: in days for dates, else in the unit of the column.
+        """
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             raise TypeError(f"estimator={self.estimator!r}: give an estimator instance, such as CARTClassifier()")
-        problem = problem_of(self.estimator, X, y)
+        problem = problem_of(self.estimator, X, y, groups=groups, time=time, gap=gap)
         candidates = problem.without_identifiers()
         names = candidates.schema.inputs
         self._check_parameters(len(names))

@@ -66,9 +66,9 @@ def read_cv(
     """Folds that `cv` asks for.
 
     An integer is the number of folds (at most the number of rows), stratified by class, shuffled by the seed unless that is
-    None; with `groups`, whole groups stay together. "loo" leaves out one row at a time; a proportion between 0 and 1 is held
-    out once. A scikit-learn splitter, pairs of rows (indices or masks) and a vector with the fold of each row are used
-    unchanged.
+    None; with `groups`, whole groups stay together. "loo" leaves out one row (or group) at a time; a proportion between 0
+    and 1 is held out once. A scikit-learn splitter, pairs of rows (indices or masks) and a vector with the fold of each row
+    are used unchanged.
 
     >>> folds = read_cv([0, 1, 0, 1], 4, np.zeros(4, int), is_classification=True)
     >>> [fold.test.tolist() for fold in folds.parts]
@@ -103,7 +103,14 @@ def _pairs(
     if isinstance(cv, (str, bytes)):
         if cv not in ("loo", "leave-one-out"):
             raise ValueError(f"cv={cv!r}: {_REMEDY}")
+        if groups is not None:
+            n_groups = _count_groups(groups)
+            return _splitters().LeaveOneGroupOut().split(rows, label, groups), f"{n_groups} groups, leave-one-group-out"
         return _splitters().LeaveOneOut().split(rows), f"{n_rows} rows, leave-one-out"
+    if isinstance(cv, float) and 0 < cv < 1 and groups is not None:
+        _count_groups(groups)
+        splitter = _splitters().GroupShuffleSplit(1, test_size=cv, random_state=seed or 0)
+        return splitter.split(rows, label, groups), f"{cv:.0%} of the groups held out, seed {seed or 0}"
     if isinstance(cv, float) and 0 < cv < 1:
         is_stratified = is_classification and np.bincount(label).min() > 1
         ms = _splitters()
@@ -126,7 +133,7 @@ def _k_folds(
         raise ValueError(f"cv={k}: give at least 2 folds")
     seed_text = "" if seed is None else f", seed {seed}"
     if groups is not None:
-        ms = _splitters()
+        ms, k = _splitters(), min(k, _count_groups(groups))
         kind: type = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
         splitter = kind(k, shuffle=seed is not None, random_state=seed)
         return splitter.split(rows, label, groups), f"{k} folds by group{seed_text}"
@@ -134,6 +141,14 @@ def _k_folds(
     if is_classification and np.bincount(label).max() >= k:
         return _by_fold(_stratified(label, k, seed)), f"{k} stratified folds{seed_text}"
     return _splitters().KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{seed_text}"
+
+
+def _count_groups(groups: ArrayLike) -> int:
+    """Number of groups; raises ValueError if there is one only."""
+    n_groups = len(np.unique(np.asarray(groups)))
+    if n_groups < 2:
+        raise ValueError("all rows are of one group, so none can be tested on another; give other groups, or omit groups=")
+    return n_groups
 
 
 def _splitters() -> ModuleType:

@@ -30,7 +30,7 @@ _EMPTY = 1e-12  # of its parent's weight: assumed weight of a node without train
 
 _SAME = 1e-12  # difference of probabilities below which leaves predict the same
 
-_MOST_INTERVALS = 8  # intervals of a number that are offered; if there are more, those of the node that the answers lead to
+_MAX_INTERVALS = 8  # intervals of a number that are offered; if there are more, those of the node that the answers lead to
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -149,7 +149,7 @@ class TreeBelief:
         after = mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
         gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
         known_proportion = known / sum(leaf.weight for leaf in self.leaves)
-        if is_edge[places[1:]].sum() >= _MOST_INTERVALS:
+        if is_edge[places[1:]].sum() >= _MAX_INTERVALS:
             is_edge[:] = False
             is_edge[[end for span in self._open_spans(column) for end in (span.start, span.stop)]] = True
         return QuestionValue(max(gain, 0.0) * known_proportion, probability, ~is_edge[places[1:]])

@@ -9,11 +9,10 @@ from __future__ import annotations
 from functools import partial, reduce
 from operator import add
 from time import perf_counter
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from baytree._typing import EstimatorLike, FrameLike, TargetLike, WeightsLike
@@ -28,6 +27,7 @@ from baytree.engine.worker_results import OptionalStatistic
 from baytree.estimators.base import Estimator
 from baytree.estimators.incremental import AdditiveEstimator
 from baytree.estimators.learner_access import cost_matrix, learner_of, prepare_remote_rows
+from baytree.folds.row_structure import GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV, Folds, names_rows, read_cv
 from baytree.model_selection.problem import SupervisedProblem
 from baytree.model_selection.result import CrossValidation
@@ -42,7 +42,10 @@ def cross_validate(
     target: TargetLike,
     *,
     cv: CV = 10,
-    groups: ArrayLike | None = None,
+    groups: GroupsLike = None,
+    time: TimeLike = None,
+    gap: GapLike = None,
+    test_size: float | None = None,
     sample_weight: WeightsLike = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -63,8 +66,16 @@ def cross_validate(
     cv : int, "loo", float, splitter, or list of (train, test)
         Number of shuffled folds, stratified by class; leave-one-out; a proportion to hold out; a scikit-learn splitter; or
         the row numbers of each side.
-    groups : array, optional
-        Rows of one group stay in the same fold.
+    groups : str or array, optional
+        Column of groups, or the group of each row; rows of one group stay in the same fold. A column that is named here is
+        no feature.
+    time : str, optional
+        Column of dates or numbers that orders the rows: each fold is tested on rows after its training rows (an expanding
+        window). It is no feature.
+    gap : float or timedelta, optional
+        Time between training and test rows: in days for dates, else in the unit of the column.
+    test_size : int or float, optional
+        Rows in each test block of `time`: a number or a proportion; by default an equal part for each fold.
     sample_weight : array or str, optional
         Weight of each row, in training and in scoring, or the name of the weight column. Rows of weight 0 are left
         out.
@@ -86,23 +97,27 @@ def cross_validate(
     >>> bt.cross_validate(bt.NaiveBayesClassifier(), rows, "y", cv=5).summary("accuracy").mean
     1.0
     """
-    if groups is None and remote_source(frame) is not None:
+    structure = {"groups": groups, "time": time, "gap": gap, "test_size": test_size}
+    if remote_source(frame) is not None and all(each is None for each in structure.values()):
         result = cross_validate_remote(estimator, frame, target, sample_weight, cv, random_state)
         if result is not None:
             return result
-    problem = problem_of(estimator, frame, target, sample_weight).without_identifiers()
-    folds = problem.folds(cv, groups, random_state)
+    problem = problem_of(estimator, frame, target, sample_weight, **structure).without_identifiers()
+    folds = problem.folds(cv, random_state)
     predictions = tuple(predict_folds(estimator, problem, folds.parts, n_jobs))
     return CrossValidation.of(type(estimator).__name__, problem, predictions, folds.how)
 
 
 def problem_of(
-    estimator: EstimatorLike, frame: FrameLike, target: TargetLike, sample_weight: WeightsLike = None
+    estimator: EstimatorLike, frame: FrameLike, target: TargetLike, sample_weight: WeightsLike = None, **structure: Any
 ) -> SupervisedProblem:
-    """Supervised problem for an estimator: its task, and the kinds of columns that it declares."""
+    """Supervised problem for an estimator: its task, and the kinds of columns that it declares.
+
+    `structure` are `groups`, `time`, `gap` and `test_size`.
+    """
     task = "classification" if is_classifier(estimator) else "regression"
     declared = estimator.schema if isinstance(estimator, Estimator) else None
-    return SupervisedProblem.of(frame, target, task, declared, sample_weight)
+    return SupervisedProblem.of(frame, target, task, declared, sample_weight, **structure)
 
 
 MAX_FOLDS = 1000  # models held at a time; leave-one-out loads the rows instead

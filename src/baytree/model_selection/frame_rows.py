@@ -48,17 +48,6 @@ def selected(X: FrameLike, columns: Iterable[int]) -> Any:
     return native[:, positions].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, positions]
 
 
-def without(X: FrameLike, name: str) -> Any:
-    """Frame without the column of that name."""
-    if isinstance(X, Mapping):
-        return {other: values for other, values in X.items() if other != name}
-    if hasattr(X, "iloc"):
-        return X.loc[:, [str(other) != name for other in X.columns]]
-    import narwhals as nw  # only for frames of libraries other than pandas
-
-    return nw.from_native(X, eager_only=True).drop(name).to_native()
-
-
 def indexable(X: FrameLike) -> Any:
     """The input itself, or an array of it, so that rows can be selected; ValueError for rows of different lengths."""
     if hasattr(X, "tocsr"):  # before mappings: the DOK format is also a mapping

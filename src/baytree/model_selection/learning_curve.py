@@ -16,6 +16,7 @@ from baytree.display.results import TextResult, frame_of
 from baytree.display.terminal import aligned
 from baytree.estimators.learner_access import fit_encoded
 from baytree.estimators.tree.base import TreeEstimator
+from baytree.folds.row_structure import GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV, Fold
 from baytree.model_selection.cross_validate import problem_of
 from baytree.model_selection.problem import SupervisedProblem
@@ -59,6 +60,10 @@ def learning_curve(
     *,
     train_sizes: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: CV = 10,
+    groups: GroupsLike = None,
+    time: TimeLike = None,
+    gap: GapLike = None,
+    test_size: float | None = None,
     metric: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -78,6 +83,16 @@ def learning_curve(
         Proportions of the training rows of each fold.
     cv : int, "loo", float, splitter, or list of (train, test)
         Folds, as in `cross_validate`.
+    groups : str or array, optional
+        Column of groups, or the group of each row; rows of one group stay in the same fold. A column that is named here is
+        no feature.
+    time : str, optional
+        Column of dates or numbers that orders the rows: each fold is tested on rows after its training rows (an expanding
+        window), and parts of the training rows are the latest ones. It is no feature.
+    gap : float or timedelta, optional
+        Time between training and test rows: in days for dates, else in the unit of the column.
+    test_size : int or float, optional
+        Rows in each test block of `time`: a number or a proportion; by default an equal part for each fold.
     metric : str, optional
         Metric such as "AUC" or "log loss"; by default accuracy, or RMSE for numeric targets.
     random_state : int
@@ -102,10 +117,11 @@ def learning_curve(
     if shares is not None:
         _warnings.warn("shares is called train_sizes now", DeprecationWarning)
         train_sizes = shares
-    problem = problem_of(estimator, frame, target).without_identifiers()
-    folds = problem.folds(cv, None, random_state)
+    structure = {"groups": groups, "time": time, "gap": gap, "test_size": test_size}
+    problem = problem_of(estimator, frame, target, **structure).without_identifiers()
+    folds = problem.folds(cv, random_state)
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
-    order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
+    order = [_preferred_first(problem, fold.train, random_state) for fold in folds.parts]
     sizes, scores = [], []
     for share in train_sizes:
         parts = tuple(Fold(_subset(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
@@ -197,6 +213,12 @@ def _root_column(tree: Any, problem: SupervisedProblem, rows: np.ndarray) -> str
     else:
         fitted(copy, problem, rows)
     return next(iter(copy.nodes()))["column"] or "(no split)"
+
+
+def _preferred_first(problem: SupervisedProblem, rows: np.ndarray, seed: int) -> np.ndarray:
+    """Training rows in random order, or the latest first."""
+    times = problem.structure.time
+    return np.random.default_rng(seed).permutation(rows) if times is None else rows[np.argsort(-times[rows], kind="stable")]
 
 
 def _subset(rows: np.ndarray, share: float) -> np.ndarray:

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
 
 from baytree import param_validation
 from baytree._typing import FrameLike, TargetLike, WeightsLike
@@ -21,15 +20,17 @@ from baytree.data.encoding import read_target as target_reading
 from baytree.data.encoding.read_target import read_weights, weight_column
 from baytree.data.encoding.sample import counted_rows_mask, schema_of, with_target
 from baytree.data.encoding.table import Table, is_missing
-from baytree.data.frames import read, read_column
+from baytree.data.frames import read, read_column, without
 from baytree.data.frames.numbers import Numbers
 from baytree.data.frames.raw import RawFrame, Strings
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.notes import Note
 from baytree.data.schema.schema import Schema, SchemaLike
 from baytree.engine.dispatch import remote_source
+from baytree.folds.row_structure import NO_STRUCTURE, GapLike, GroupsLike, RowStructure, TimeLike, read_structure
 from baytree.folds.splitters import CV, Folds, names_rows, read_cv
-from baytree.model_selection.frame_rows import indexable, length, refuse_empty, selected, take_rows, without
+from baytree.folds.structured_folds import read_folds
+from baytree.model_selection.frame_rows import indexable, length, refuse_empty, selected, take_rows
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class SupervisedProblem:
     is_unweighted: bool = True
     row_mask: np.ndarray | None = None  # bool [n_given]: which of the given rows are used; None if all are
     task: str | None = None  # "classification" or "regression" if the user said so
+    structure: RowStructure = NO_STRUCTURE  # groups and times of the rows
 
     @classmethod
     def of(
@@ -53,12 +55,17 @@ class SupervisedProblem:
         task: str | None = None,
         declared: SchemaLike = None,
         sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
+        time: TimeLike = None,
+        gap: GapLike = None,
+        test_size: float | None = None,
     ) -> SupervisedProblem:
         """Problem of a frame and the name of its target, or of columns and separate labels.
 
         The task is "classification" or "regression". By default, numbers with fractions and whole numbers with more than
         20 different values are a regression target, everything else is classes. Rows without a label or of weight 0 are
-        left out; `sample_weight` may be the name of a column.
+        left out; `sample_weight` may be the name of a column. `groups` (the name of a column, or an array) and `time` (the
+        name of a column) are what folds must respect; these columns are no features.
         """
         source = remote_source(X)
         X, y, name = _split_target(X if source is None else source.read_all(), y)
@@ -69,7 +76,12 @@ class SupervisedProblem:
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
         weight, is_unweighted = read_weights(sample_weight, len(label.values))
-        return _without_unused_rows(cls(X, y, label, weight, declared, is_unweighted, task=task))
+        given = {"groups": groups, "time": time, "gap": gap, "test_size": test_size}
+        structure = NO_STRUCTURE
+        if any(each is not None for each in given.values()):
+            structure = read_structure(read(X), **given, declared=declared)
+        X, declared = _without_structure(X, declared, structure)
+        return _without_unused_rows(cls(X, y, label, weight, declared, is_unweighted, task=task, structure=structure))
 
     @property
     def is_classification(self) -> bool:
@@ -141,16 +153,16 @@ class SupervisedProblem:
         """Weights of these rows; None if every row counts once."""
         return None if self.is_unweighted else self.weight[index]
 
-    def folds(self, cv: CV = 10, groups: ArrayLike | None = None, seed: int | None = 0) -> Folds:
-        """Folds for `cv`. Row numbers in `cv` refer to the given rows; rows that are not used are dropped from the folds."""
-        if self.row_mask is None:
-            return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
-        if not names_rows(cv):
-            groups = None if groups is None else np.asarray(groups)[self.row_mask]
-            return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
+    def folds(self, cv: CV = 10, seed: int | None = 0) -> Folds:
+        """Folds for `cv` that respect the groups and times of the rows.
+
+        Row numbers in `cv` refer to the given rows; rows that are not used are dropped from the folds.
+        """
+        if self.row_mask is None or not names_rows(cv):
+            return read_folds(cv, self.label.values, self.is_classification, self.structure, seed)
         given = read_cv(cv, len(self.row_mask), self.label.values, self.is_classification)
         pairs = [(self._places(fold.train), self._places(fold.test)) for fold in given.parts]
-        return read_cv(pairs, len(self), self.label.values, self.is_classification)
+        return read_folds(pairs, self.label.values, self.is_classification, self.structure)
 
     def _places(self, rows: np.ndarray) -> np.ndarray:
         """Positions of given rows among the used rows, without those that are not used."""
@@ -206,6 +218,16 @@ def _split_weights(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
     return without(X, sample_weight), weights
 
 
+def _without_structure(X: FrameLike, declared: SchemaLike, structure: RowStructure) -> tuple[Any, SchemaLike]:
+    """Input columns and declarations without the columns that hold groups and times."""
+    if not structure.columns:
+        return X, declared
+    for name in structure.columns:
+        X = without(X, name)
+    refuse_empty(X)
+    return X, structure.without_columns(declared)
+
+
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
         return target_reading.read_numbers(y, name)
@@ -221,7 +243,8 @@ def _without_unused_rows(problem: SupervisedProblem) -> SupervisedProblem:
     weight = problem.weight[keep]
     is_unweighted = bool((weight == 1).all())
     label = labels.take(problem.label, keep)
-    return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, row_mask=keep)
+    kept = {"label": label, "weight": weight, "is_unweighted": is_unweighted, "structure": problem.structure.take(keep)}
+    return replace(problem, X=X, y=y, **kept, row_mask=keep)
 
 
 MAX_NUMBERED_CLASSES = 20  # more different whole numbers than this are amounts, not class codes

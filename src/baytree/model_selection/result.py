@@ -135,6 +135,10 @@ class CrossValidation(TextResult):
             return float(np.nanmean(scores)) if np.isfinite(scores).any() else np.nan
         return metrics.score(metric, self._answers(*self.pooled))
 
+    def overall(self, metric: str) -> float:
+        """Mean score of the folds; R² of all predictions together, because that of small folds has no lower bound."""
+        return metrics.score(metric, self._answers(*self.pooled)) if metric == "R²" else self.mean(metric)
+
     def summary(self, metric: str) -> Interval:
         """Mean of the folds and its 95 % interval by the corrected resampled t test.
 

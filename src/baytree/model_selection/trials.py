@@ -26,6 +26,7 @@ from baytree.data.schema.column import Column, Kind, level_map
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
 from baytree.estimators.base import Estimator
+from baytree.estimators.inner_folds import fit_arguments
 from baytree.estimators.learner_access import (
     SharedStages,
     cost_matrix,
@@ -91,18 +92,18 @@ def fit_all_rows(estimator: EstimatorLike, problem: SupervisedProblem, steps: Sh
     """Estimator fitted to all rows; `steps` are stages that others have already computed on them."""
     prepared = with_fixed_kinds(estimator, problem)
     if encodes_identically(prepared, problem):
-        return fit_encoded(prepared, problem.table, problem.frame.has_text_names, steps)
+        return fit_encoded(prepared, problem.table, problem.frame.has_text_names, steps, problem.structure)
     return fitted(prepared, problem, np.arange(len(problem)))
 
 
 def fitted(estimator: EstimatorLike, problem: SupervisedProblem, rows: np.ndarray) -> Any:
     """Estimator fitted to these rows of the frame."""
-    weight = problem.weights(rows)
+    weight, structure = problem.weights(rows), fit_arguments(estimator, problem.structure, rows)
     if weight is None:
-        return estimator.fit(*problem.rows(rows))
+        return estimator.fit(*problem.rows(rows), **structure)
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(f"{type(estimator).__name__} does not accept sample_weight; omit the weights or the model")
-    return estimator.fit(*problem.rows(rows), sample_weight=weight)
+    return estimator.fit(*problem.rows(rows), sample_weight=weight, **structure)
 
 
 def encodes_identically(estimator: BaseEstimator, problem: SupervisedProblem) -> TypeGuard[Estimator]:
@@ -126,7 +127,8 @@ def from_table(estimator: Estimator, problem: SupervisedProblem, fold: Fold, ste
     """Predictions for a fold from the encoded table; the time includes stages that were shared, as if they were not."""
     start = perf_counter() + steps.spared
     table = training_table(problem.table, fold.train)
-    model = steps.learnt(learner_of(estimator, problem.table.schema, table), LocalPartitions(table, 1)).model
+    learner = learner_of(estimator, problem.table.schema, table, problem.structure.part(fold.train))
+    model = steps.learnt(learner, LocalPartitions(table, 1)).model
     return _predicted_fold(estimator, model, table.schema, fold, problem, perf_counter() + steps.spared - start)
 
 

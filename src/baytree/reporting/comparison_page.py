@@ -17,6 +17,7 @@ from baytree.display.terminal import escaped, number
 from baytree.exporters import program
 from baytree.rendering.page.comparison_views import LeaderboardView, ModelView
 from baytree.rendering.page.html_page import Page, Section
+from baytree.reporting.audit_page import AuditLike, findings_view
 from baytree.reporting.columns import table_view
 from baytree.reporting.model_page import model_sections
 from baytree.reporting.rejection import RejectionCurveLike
@@ -47,7 +48,8 @@ def comparison_page(comparison: ComparisonLike) -> Page:
         models=models,
     )
     title = f"Models for {comparison.target}"
-    return Page(title, f"Comparison of models for {comparison.target}.", (board,))
+    audited = () if comparison.audit is None or not comparison.audit.findings else (findings_view(comparison.audit),)
+    return Page(title, f"Comparison of models for {comparison.target}.", (board, *audited))
 
 
 def compared_pages(comparison: ComparisonLike) -> Iterator[Page]:
@@ -63,9 +65,10 @@ def compared_pages(comparison: ComparisonLike) -> Iterator[Page]:
     sections = [model_sections(*each) for each in zip(subjects, curves, strict=True)]
     opened = [(*own, str(program(each.predictor, "javascript"))) for own, each in zip(sections, subjects, strict=True)]
     for n in range(len(opened), -1, -1):
-        board = msgspec.structs.replace(page.sections[0], **_first_opened(page.sections[0], opened[:n]))
+        first, *audited = page.sections
+        board = msgspec.structs.replace(first, **_first_opened(first, opened[:n]))
         payloads, programs = (tuple(each[k] for each in opened[:n]) for k in (1, 2))
-        yield msgspec.structs.replace(page, sections=(board, *tables), payloads=payloads, programs=programs)
+        yield msgspec.structs.replace(page, sections=(board, *audited, *tables), payloads=payloads, programs=programs)
 
 
 def _curve_of(entry: EntryLike) -> RejectionCurveLike | None:
@@ -119,7 +122,7 @@ def _model_view(
         high=_axis_position(high, axis_range),
         dot=_axis_position(mean, axis_range),
         folds=tuple(_axis_position(each, axis_range) for each in _folds(comparison.metric, entry) if np.isfinite(each)),
-        beside=tuple(f"{validation.mean(metric):.3f}" for metric in _other_metrics(comparison)),
+        beside=tuple(f"{validation.overall(metric):.3f}" for metric in _other_metrics(comparison)),
         size=entry.size.words,
         seconds=f"{_duration(validation.seconds)} to fit",
         is_as_good=bool(standing.is_as_good),
@@ -215,6 +218,7 @@ class ValidationLike(Protocol):
     def pooled(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]: ...
     def scores(self, metric: str, /) -> np.ndarray: ...
     def mean(self, metric: str, /) -> float: ...
+    def overall(self, metric: str, /) -> float: ...
     def summary(self, metric: str, /) -> tuple[float, float, float]: ...
     def calibration(self) -> dict[str, np.ndarray]: ...
     def reject_curve(self) -> RejectionCurveLike: ...
@@ -285,3 +289,5 @@ class ComparisonLike(Protocol):
     def warnings(self) -> Sequence[str]: ...
     @property
     def skipped(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def audit(self) -> AuditLike | None: ...

@@ -39,6 +39,7 @@ __all__ = [
     "position_names",
     "read",
     "read_column",
+    "without",
     "without_masked",
 ]
 
@@ -66,6 +67,17 @@ def read(frame: FrameLike) -> RawFrame:
         return _from_rows(frame)
     native = _through_narwhals(frame)
     return read(native) if native is not None else from_array(frame)
+
+
+def without(X: FrameLike, name: str) -> Any:
+    """Frame without the column of that name."""
+    if isinstance(X, Mapping):
+        return {other: values for other, values in X.items() if other != name}
+    if hasattr(X, "iloc"):
+        return X.loc[:, [str(other) != name for other in X.columns]]
+    import narwhals as nw  # only for frames of libraries other than pandas
+
+    return nw.from_native(X, eager_only=True).drop(name).to_native()
 
 
 def read_column(values: Any, name: str) -> Raw:

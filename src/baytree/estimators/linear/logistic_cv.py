@@ -13,16 +13,17 @@ from baytree import param_validation
 from baytree._typing import CostsLike
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
+from baytree.estimators.inner_folds import InnerFolds, inner_folds
 from baytree.estimators.linear.logistic import LogisticClassifier
 from baytree.estimators.linear.regularization import (
     MAX_STRENGTHS,
     ConvergenceWarning,
     folds_setting,
     is_count,
-    named_folds,
     positive_values,
 )
-from baytree.folds.splitters import CV, names_rows
+from baytree.folds.row_structure import RowStructure
+from baytree.folds.splitters import CV
 from baytree.linear.logistic.held_out_scores import SCORINGS
 from baytree.linear.logistic.learner import LogisticCVLearner
 from baytree.linear.regularization_path import HeldOutLossCurve
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class LogisticRegressionCV(LogisticClassifier):
+class LogisticRegressionCV(InnerFolds, LogisticClassifier):
     """Logistic regression with the penalty strength chosen by cross-validation.
 
     The regularization path is solved on all rows, then on all rows outside each fold, and evaluated by held-out loss. The
@@ -45,7 +46,7 @@ class LogisticRegressionCV(LogisticClassifier):
         Inverse strengths C = 1 / (n λ) to choose from, or their number: they are then log-spaced from 1e-4 to 1e4.
     cv : int, "loo", splitter, vector of folds, or pairs of rows (train, test), default=5
         Number of folds, assigned by the contents of the rows and stratified by class; leave-one-out; any scikit-learn
-        splitter; or given folds. Every row must be held out once.
+        splitter; or given folds.
     rule : {"min", "1se"}, default="min"
         Choose the smallest held-out loss, or the strongest penalty within one standard error of it.
     scoring : {"log_loss", "accuracy", "auc", "brier"}, default="log_loss"
@@ -169,11 +170,11 @@ class LogisticRegressionCV(LogisticClassifier):
             param_validation.one_of("scoring", self.scoring, SCORINGS),
         )
 
-    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
-        """Fold of each training row, if `cv` names rows of the table as it was given."""
-        if not names_rows(self.cv):
-            return {}
-        return {"fold": named_folds(self.cv, entered, is_classification=True)}
+    def _row_dependent_settings(
+        self, entered: PreparedRows, structure: RowStructure | None = None
+    ) -> dict[str, np.ndarray | None]:
+        """Folds of the training rows, if they depend on their groups and times or on row numbers."""
+        return {"fold": inner_folds(self.cv, entered, True, structure)}
 
 
 def _strengths(given: ArrayLike) -> np.ndarray:

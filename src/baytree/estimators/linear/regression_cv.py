@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import param_validation
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
+from baytree.estimators.inner_folds import InnerFolds, inner_folds
 from baytree.estimators.linear.regression import LinearRegressor, plot_coefficient_path
-from baytree.estimators.linear.regularization import MAX_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.folds.splitters import CV, names_rows
+from baytree.estimators.linear.regularization import MAX_STRENGTHS, folds_setting, is_count, positive_values
+from baytree.folds.row_structure import RowStructure
+from baytree.folds.splitters import CV
 from baytree.linear.regression.learner import LinearRegressionCVLearner
 from baytree.linear.regularization_path import HeldOutLossCurve, RegularizationPath
 from baytree.param_validation import reject_text_columns
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class LinearRegressionCV(LinearRegressor):
+class LinearRegressionCV(InnerFolds, LinearRegressor):
     """Linear regression with the penalty strength chosen by cross-validation.
 
     The rows are read once: the statistic of each fold is computed, the regularization path of a fold follows from the
@@ -149,9 +151,11 @@ class LinearRegressionCV(LinearRegressor):
             param_validation.one_of("scoring", self.scoring, ("squared_error", "absolute_error")),
         )
 
-    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, np.ndarray]:
-        """Fold of each training row, if `cv` names rows of the table as it was given."""
-        return {"fold": named_folds(self.cv, entered, is_classification=False)} if names_rows(self.cv) else {}
+    def _row_dependent_settings(
+        self, entered: PreparedRows, structure: RowStructure | None = None
+    ) -> dict[str, np.ndarray | None]:
+        """Folds of the training rows, if they depend on their groups and times or on row numbers."""
+        return {"fold": inner_folds(self.cv, entered, False, structure)}
 
 
 def _strengths(given: int | ArrayLike) -> np.ndarray | int:

@@ -10,8 +10,7 @@ from sklearn import exceptions
 
 from baytree import param_validation
 from baytree._warnings import BaytreeWarning
-from baytree.estimators.base import PreparedRows
-from baytree.folds.splitters import CV, names_rows, read_cv
+from baytree.folds.splitters import CV, names_rows
 
 MAX_STRENGTHS = 10_000  # penalty strengths along a path or to choose from
 
@@ -34,12 +33,6 @@ def folds_setting(given: CV) -> Any:
     if names_rows(given):
         raise ValueError("cv names rows of another table than the training rows here; give a number of folds or a splitter")
     return param_validation.integer("cv", given, 2) if isinstance(given, (int, np.integer)) else given
-
-
-def named_folds(cv: CV, entered: PreparedRows, is_classification: bool) -> np.ndarray:
-    """Fold of each training row, if `cv` names rows of the table as it was given. int64 [n_rows]"""
-    mask = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
-    return read_cv(cv, len(mask), np.zeros(len(mask), int), is_classification).of_rows(len(mask))[mask]
 
 
 class ConvergenceWarning(BaytreeWarning, exceptions.ConvergenceWarning):

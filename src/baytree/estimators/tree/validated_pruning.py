@@ -10,14 +10,16 @@ import numpy as np
 from baytree import param_validation as given
 from baytree.data.schema.schema import Schema
 from baytree.estimators.base import PreparedRows
+from baytree.estimators.inner_folds import InnerFolds, inner_folds
 from baytree.estimators.tree.base import TreeEstimator
-from baytree.folds.splitters import Splitter, names_rows, read_cv
+from baytree.folds.row_structure import RowStructure
+from baytree.folds.splitters import Splitter, names_rows
 from baytree.tree.growing.cart import OTHER_ROWS
 from baytree.tree.learner import TreeLearner
 from baytree.tree.policy.policy import CrossValidated
 
 
-class ValidatedPruningMixin(TreeEstimator):
+class ValidatedPruningMixin(InnerFolds, TreeEstimator):
     """Choice of the penalty per leaf by cross-validation."""
 
     pruning: str | None
@@ -35,7 +37,9 @@ class ValidatedPruningMixin(TreeEstimator):
         return CrossValidated(rule=rule, cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
 
     def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
-        """Number of folds, splitter, or fold of each row; only `fit` can resolve folds by row, and passes `folds`."""
+        """Number of folds, splitter, or array of folds; only `fit` can resolve folds by row, and passes `folds`."""
+        if folds is not None and len(folds):
+            return folds
         if hasattr(self.cv, "split"):
             return cast("Splitter", self.cv)
         if not names_rows(self.cv):
@@ -51,14 +55,11 @@ class ValidatedPruningMixin(TreeEstimator):
         raise NotImplementedError(f"{type(self).__name__} must implement _tree_learner")
 
     def _path_validation(self, entered: PreparedRows) -> CrossValidated:
-        return self._validation("min", self._named_folds(entered) if names_rows(self.cv) else None)
+        return self._validation("min", inner_folds(self.cv, entered, False, None))
 
-    def _row_dependent_settings(self, entered: PreparedRows) -> dict[str, Any]:
-        has_row_folds = self.pruning is not None and names_rows(self.cv)
-        return {"folds": self._named_folds(entered)} if has_row_folds else {}
-
-    def _named_folds(self, entered: PreparedRows) -> np.ndarray:
-        """Fold of each training row."""
-        mask = np.ones(len(entered.table), bool) if entered.row_mask is None else entered.row_mask
-        given_folds = read_cv(self.cv, len(mask), np.zeros(len(mask), int), is_classification=False)
-        return given_folds.of_rows(len(mask))[mask]
+    def _row_dependent_settings(self, entered: PreparedRows, structure: RowStructure | None = None) -> dict[str, Any]:
+        """Folds of the training rows, if the tree is pruned and they depend on groups, times or row numbers."""
+        if self.pruning is None:
+            return {}
+        is_classification = bool(entered.rows.schema.classes)
+        return {"folds": inner_folds(self.cv, entered, is_classification, structure, self.random_state or 0)}

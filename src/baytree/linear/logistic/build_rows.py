@@ -161,6 +161,8 @@ def with_folds(rows: Rows, total: float, n_folds: int) -> tuple[Rows, int]:
 
 
 def numbered(fold: np.ndarray) -> tuple[np.ndarray, int]:
-    """Folds renumbered as 0, 1, …, and how many there are. int64 [n]"""
+    """Array of folds, renumbered as 0, 1, …, and how many there are. int64 [n], or int8 [n, n_folds] as it is"""
+    if fold.ndim == 2:
+        return fold, fold.shape[1]
     fold_names, number = np.unique(fold, return_inverse=True)
     return number.astype(np.int64), len(fold_names)

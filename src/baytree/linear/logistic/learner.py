@@ -19,6 +19,7 @@ from baytree.base.learner import FitResult
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import Partitions, rescale_weights
 from baytree.folds.splitters import Splitter, read_cv
+from baytree.folds.structured_folds import as_array
 from baytree.linear.logistic.build_rows import Rows, numbered, with_folds
 from baytree.linear.logistic.core_rows import CoreRows
 from baytree.linear.logistic.fit import fit_path, fit_task, lambda_grid, model_of
@@ -82,7 +83,7 @@ class LogisticCVLearner:
     options: LogisticOptions
     class_weight: ClassWeights
     Cs: np.ndarray  # [n], values of C
-    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
+    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or an array of folds
     rule: str = "min"
     warns_as: type[Warning] = _warnings.BaytreeWarning
     scoring: str = "log_loss"  # one of `SCORINGS`
@@ -125,7 +126,7 @@ class LogisticCVLearner:
             return with_folds(rows, task.total, min(self.cv, n_rows))
         fold = self.cv
         if not isinstance(fold, np.ndarray):
-            fold = read_cv(fold, rows.n_rows, rows.labels(), is_classification=True).of_rows(rows.n_rows)
+            fold = as_array(read_cv(fold, rows.n_rows, rows.labels(), is_classification=True), rows.n_rows)
         number, n_folds = numbered(fold)
         return rows.in_folds(number), n_folds
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from baytree.engine.partitions import LocalPartitionValues, PartitionValues
 from baytree.engine.worker_results import StatisticTuple
+from baytree.folds.structured_folds import is_test, is_train
 from baytree.linear.logistic.dense_block import DenseBlock
 from baytree.linear.logistic.objective import LossGradient
 from baytree.linear.logistic.sparse_block import SparseBlock
@@ -45,22 +46,22 @@ class RowBlocks(msgspec.Struct, Generic[P], frozen=True):
 
     def fold_weights(self, n_folds: int) -> np.ndarray:
         """Total weight of each fold. float64 [n_folds]"""
-        return self.pieces.map_reduce(lambda p: np.array([p.weight[p.fold == f].sum() for f in range(n_folds)]))
+        return self.pieces.map_reduce(lambda p: np.array([p.weight[is_test(p.fold, f)].sum() for f in range(n_folds)]))
 
     def has_others(self, fold: int) -> bool:
-        """Whether rows outside this fold have positive weight."""
-        return self.pieces.map_reduce(lambda p: int(np.count_nonzero(np.where(p.fold == fold, 0.0, p.weight)))) > 0
+        """Whether training rows of this fold have positive weight."""
+        return self.pieces.map_reduce(lambda p: int(np.count_nonzero(p.weight[is_train(p.fold, fold)]))) > 0
 
     def without(self, fold: int) -> Self:
-        """Rows of all other folds, with weights that sum to 1."""
-        return self._weighed(self.pieces.apply(lambda p: p.take(np.flatnonzero(p.fold != fold))))
+        """Training rows of this fold, with weights that sum to 1."""
+        return self._weighed(self.pieces.apply(lambda p: p.take(np.flatnonzero(is_train(p.fold, fold)))))
 
     def only(self, fold: int) -> Self:
-        """Rows of this fold, with weights that sum to 1."""
-        return self._weighed(self.pieces.apply(lambda p: p.take(np.flatnonzero(p.fold == fold))))
+        """Test rows of this fold, with weights that sum to 1."""
+        return self._weighed(self.pieces.apply(lambda p: p.take(np.flatnonzero(is_test(p.fold, fold)))))
 
     def in_folds(self, fold: np.ndarray) -> Self:
-        """Rows with fold numbers. fold int64 [n_rows]"""
+        """Rows with an array of folds (see `folds.structured_folds.as_array`), whose numbers begin at 0."""
         return self._with(lambda p: msgspec.structs.replace(p, fold=fold[p.first : p.first + len(p)]))
 
     def dealt(self, index: np.ndarray, weight: np.ndarray, fold: np.ndarray) -> Self:

@@ -1,6 +1,6 @@
 """Cross-validated absolute errors of linear regression at each penalty strength.
 
-The coefficients of each fold follow from the statistic of all other folds, as for squared errors; absolute errors are no
+The coefficients of each fold follow from the statistic of its training rows, as for squared errors; absolute errors are no
 function of a statistic, so the rows are read once more.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from baytree import _warnings
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import PartitionValues
+from baytree.folds.structured_folds import is_test
 from baytree.linear.design.design import Design
 from baytree.linear.regression.elastic_net import solve_path
 from baytree.linear.regression.normal_equations import RegressionOptions, normal_equations
@@ -31,16 +32,17 @@ class FoldPath(msgspec.Struct, frozen=True):
 
 def held_out_absolute_errors(
     rows: PartitionValues[FoldedTable],
-    total: CrossProducts,
-    folds: Sequence[CrossProducts],
+    pairs: Sequence[tuple[CrossProducts, CrossProducts]],
     lambdas: np.ndarray,
     schema: Schema,
     options: RegressionOptions,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean absolute error of each fold under the path of all others [n_folds, n], and the weights of the folds [n_folds]."""
+    """Mean absolute error of the test rows of each fold under the path of its training rows [n_folds, n], and the weights of
+    the test rows [n_folds].
+    """
     with _warnings.capture():  # columns that are constant without a fold deserve no warning
-        paths = [_path(total - fold, lambdas, schema, options) for fold in folds]
-    weight = np.array([fold.weight for fold in folds])
+        paths = [_path(train, lambdas, schema, options) for train, _ in pairs]
+    weight = np.array([test.weight for _, test in pairs])
     sums: np.ndarray = rows.map_reduce(partial(_absolute_sums, paths))
     return sums / weight[:, None], weight
 
@@ -55,7 +57,7 @@ def _absolute_sums(paths: list[FoldPath], rows: FoldedTable) -> np.ndarray:
     """Weighted sums of absolute errors. [n_folds, n]"""
     sums = np.zeros((len(paths), len(paths[0].weight)))
     for fold, path in enumerate(paths):
-        table = rows.table.take(np.flatnonzero(rows.fold == fold))
+        table = rows.table.take(np.flatnonzero(is_test(rows.fold, fold)))
         for block, x in path.design.blocks(table):
             error = np.abs(x @ path.weight.T + path.mean - table.label[block, None])
             sums[fold] += table.weight[block] @ error

@@ -95,12 +95,14 @@ def _factor(normal: NormalEquations, options: RegressionOptions) -> np.ndarray:
 
 
 def held_out_errors(
-    total: CrossProducts, folds: Sequence[CrossProducts], lambdas: np.ndarray, schema: Schema, options: RegressionOptions
+    pairs: Sequence[tuple[CrossProducts, CrossProducts]], lambdas: np.ndarray, schema: Schema, options: RegressionOptions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squared error of each fold under the path of all others [n_folds, n], and the weights of the folds [n_folds]."""
+    """Mean squared error of the test rows of each fold under the path of its training rows [n_folds, n], and the weights of
+    the test rows [n_folds].
+    """
     with _warnings.capture():  # columns that are constant without a fold deserve no warning
-        loss = np.array([_loss(total - fold, fold, lambdas, schema, options) for fold in folds])
-    return loss, np.array([fold.weight for fold in folds])
+        loss = np.array([_loss(train, test, lambdas, schema, options) for train, test in pairs])
+    return loss, np.array([test.weight for _, test in pairs])
 
 
 def _loss(

@@ -5,6 +5,7 @@ cross-validated λ.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -22,10 +23,9 @@ from baytree.linear.regression.derive import derive, leave_one_out, path_along
 from baytree.linear.regression.elastic_net import MIN_L1_RATIO, held_out_errors, max_lambda
 from baytree.linear.regression.model import RegressionModel
 from baytree.linear.regression.normal_equations import NormalEquations, RegressionOptions, normal_equations
-from baytree.linear.regression.statistic import CrossProducts, in_folds, products_of_folds
+from baytree.linear.regression.statistic import CrossProducts, products_of_pairs
 from baytree.linear.regularization_path import choose
 from baytree.parallel.blas import at_most, one_blas_thread
-from baytree.parallel.threads import sum_in_order
 
 # smallest λ of a path relative to the largest: with more rows than features, or fewer
 _MIN_LAMBDA_RATIO_LONG, _MIN_LAMBDA_RATIO_WIDE = 1e-4, 1e-2
@@ -72,7 +72,7 @@ class LinearRegressionCVLearner:
     options: RegressionOptions
     lambdas: np.ndarray | int  # λ values, or how many
     Cs: np.ndarray | None  # values of C instead of λ
-    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or the fold of each row
+    cv: int | Splitter | str | float | np.ndarray  # an argument of `read_cv`, or an array of folds
     rule: str = "min"
     scoring: str = "squared_error"  # or "absolute_error", which reads the rows once more
 
@@ -81,18 +81,13 @@ class LinearRegressionCVLearner:
         with at_most(rows.n_jobs):
             rows = rows.map_partitions(within_doubles)
             outliers = Outliers(rows)
-            dealt, n_folds = in_folds(rows, self.cv)
-            folds = products_of_folds(dealt, n_folds)
-            total = sum_in_order(folds)
+            total, pairs, folded = products_of_pairs(rows, self.cv)
             _refuse_gaps(total.scatter.layout, rows.schema, self.options)
             _warn(total, outliers)
             normal = normal_equations(total, rows.schema, self.options)
             lambdas = self._strengths(normal)
-            if self.scoring == "squared_error":
-                errors = held_out_errors(total, folds, lambdas, rows.schema, self.options)
-            else:
-                errors = held_out_absolute_errors(dealt, total, folds, lambdas, rows.schema, self.options)
-            curve = choose(lambdas, *errors)
+            held_out = held_out_errors if self.scoring == "squared_error" else partial(held_out_absolute_errors, folded)
+            curve = choose(lambdas, *held_out(pairs, lambdas, rows.schema, self.options))
             lambda_ = float(lambdas[curve.best if self.rule == "min" else curve.one_se])
             model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
             path = path_along(normal, self.options, lambdas, rows.schema)

@@ -12,12 +12,14 @@ import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
-from baytree.engine.partitions import Partitions, PartitionValues
+from baytree.engine.partitions import LocalPartitionValues, Partitions, PartitionValues
 from baytree.folds.content_folds import are_repetitions, assign_folds, repeated_rows, row_keys
 from baytree.folds.splitters import CV, read_cv
+from baytree.folds.structured_folds import as_array, fold_numbers, is_test, is_train
 from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.scatter.observe import scatter_with_target, scatters_with_target, with_target
 from baytree.linear.scatter.scatter import Scatter, aligned
+from baytree.parallel.threads import sum_in_order
 from baytree.statistics.containers import RowArrays
 
 _MIN_PRESENT_PROPORTION = 1e-13  # proportion of the rows below which a 0/1 feature counts as absent
@@ -92,7 +94,35 @@ class FoldedTable(msgspec.Struct, frozen=True):
     """Rows, and the fold of each."""
 
     table: Table
-    fold: np.ndarray  # int64 [n_rows], 0, 1, …
+    fold: np.ndarray  # array of folds (see `folds.structured_folds.as_array`), whose numbers begin at 0
+
+
+def products_of_pairs(
+    rows: Partitions, cv: CV | np.ndarray
+) -> tuple[CrossProducts, list[tuple[CrossProducts, CrossProducts]], PartitionValues[FoldedTable]]:
+    """Statistic of all rows, those of the training and test rows of each fold, and the rows with their folds."""
+    if not isinstance(cv, (int, np.ndarray)):
+        label = rows.map_reduce(lambda table: RowArrays.of(table.first, table.label), rows_per_part=None).arrays[0]
+        cv = as_array(read_cv(cv, rows.n_rows, label, is_classification=False), rows.n_rows)
+    if isinstance(cv, np.ndarray) and cv.ndim == 2:
+        return _products_of_roles(rows, cv)
+    folded, n_folds = in_folds(rows, cv)
+    folds = products_of_folds(folded, n_folds)
+    total = sum_in_order(folds)
+    return total, [(total - fold, fold) for fold in folds], folded
+
+
+def _products_of_roles(
+    rows: Partitions, fold: np.ndarray
+) -> tuple[CrossProducts, list[tuple[CrossProducts, CrossProducts]], PartitionValues[FoldedTable]]:
+    """Statistics of rows whose folds are no partition: training and test rows are summed one by one."""
+    table = rows.gather()
+
+    def products(of: np.ndarray) -> CrossProducts:
+        return CrossProducts.of(table.take(np.flatnonzero(of)))
+
+    pairs = [(products(is_train(fold, k)), products(is_test(fold, k))) for k in fold_numbers(fold)]
+    return CrossProducts.of(table), pairs, LocalPartitionValues([FoldedTable(table, fold)])
 
 
 class FoldStatistics(msgspec.Struct, frozen=True):
@@ -109,13 +139,10 @@ def products_of_folds(rows: PartitionValues[FoldedTable], n_folds: int) -> tuple
     return rows.map_reduce(lambda own: FoldStatistics(tuple(CrossProducts.of_groups(own.table, own.fold, n_folds)))).folds
 
 
-def in_folds(rows: Partitions, cv: CV | np.ndarray) -> tuple[PartitionValues[FoldedTable], int]:
-    """Rows assigned to the folds that `cv` asks for, and the number of folds. An integer assigns rows by their contents."""
+def in_folds(rows: Partitions, cv: int | np.ndarray) -> tuple[PartitionValues[FoldedTable], int]:
+    """Rows in these folds, and the number of folds. A number of folds assigns rows by their contents."""
     if isinstance(cv, int):
         return _by_contents(rows, cv)
-    if not isinstance(cv, np.ndarray):
-        label = rows.map_reduce(lambda table: RowArrays.of(table.first, table.label), rows_per_part=None).arrays[0]
-        cv = read_cv(cv, rows.n_rows, label, is_classification=False).of_rows(rows.n_rows)
     fold_names, fold = np.unique(cv, return_inverse=True)
     return rows.apply(lambda table: FoldedTable(table, fold[table.first : table.first + len(table)])), len(fold_names)
 

@@ -1,4 +1,4 @@
-"""Page records of model comparisons: the leaderboard of `bt.compare`, and the changes and flips of `bt.diff`."""
+"""Page records of `bt.compare` (the leaderboard), `bt.audit` (findings) and `bt.diff` (changes and flips)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,26 @@ class LeaderboardView(msgspec.Struct, frozen=True):
     models: tuple[ModelView, ...]
     id: str = "leaderboard"
     title: str = "Leaderboard"
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """Finding of an audit, and the numbers behind it as text."""
+
+    kind: str
+    columns: tuple[str, ...]
+    message: str
+    remedy: str
+    figures: str
+
+
+class FindingsView(msgspec.Struct, frozen=True):
+    """Findings of an audit, the most serious first."""
+
+    head: str
+    findings: tuple[FindingView, ...]
+    left_out: tuple[str, ...]
+    id: str = "audit"
+    title: str = "Audit"
 
 
 class ChangeView(msgspec.Struct, frozen=True):

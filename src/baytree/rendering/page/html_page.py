@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from baytree.display.terminal import number, plain, shortened
-from baytree.rendering.page.comparison_views import ChangesView, FlipsView, LeaderboardView
+from baytree.rendering.page.comparison_views import ChangesView, FindingsView, FlipsView, LeaderboardView
 from baytree.rendering.page.model_views import (
     BayesLeavesView,
     BayesView,
@@ -62,6 +62,7 @@ SECTIONS = {
     RowsView: "rows",
     TextView: "prose",
     LeaderboardView: "leaderboard",
+    FindingsView: "findings",
     FunctionsView: "functions",
     DrawingView: "drawing",
     EllipsesView: "ellipses",
@@ -161,6 +162,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
     | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
+    | FindingsView
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from baytree import _core
 from baytree.data.encoding.table import Table, is_missing
 from baytree.folds.content_folds import as_single_rows, assign_folds, row_keys
 from baytree.folds.splitters import read_cv
+from baytree.folds.structured_folds import as_array, fold_numbers, is_test, is_train
 from baytree.parallel import threads
 from baytree.tree.model.routing import tested_values
 from baytree.tree.model.tree import Tree
@@ -97,15 +98,19 @@ def cross_validated(
     arguments = grow_arguments(table, costs)
 
     def held_out_loss(out: int) -> np.ndarray:  # [2, n_penalties]
-        train = np.flatnonzero(fold != out)
+        train = np.flatnonzero(is_train(fold, out))
         weight = table.weight[train]
         unit = root * float(weight.sum()) / total_weight  # risk that corresponds to a penalty of 1 in the fold
         alpha = cp * unit
         how = settings(table, policy, costs, 0.0 if by_impurity else _below(alpha), weight)
-        test = np.flatnonzero(fold == out)
+        test = np.flatnonzero(is_test(fold, out))
         return np.array(_core.losses_outside(*arguments, how, train, test, alpha, not by_impurity, penalty * unit, loss))
 
-    total, squares = reduce(add, threads.map_ordered(held_out_loss, np.unique(fold).tolist(), n_jobs))
+    numbers = fold_numbers(fold)
+    total, squares = reduce(add, threads.map_ordered(held_out_loss, numbers, n_jobs))
+    if fold.ndim == 2:  # rows may be tested never or several times: as if each were tested once
+        scale = total_weight / sum(float(table.weight[is_test(fold, number)].sum()) for number in numbers)
+        total, squares = total * scale, squares * scale
     return with_errors(steps, total, squares, root, total_weight)
 
 
@@ -184,7 +189,7 @@ def content_folds(rows: Table, step: CrossValidated) -> np.ndarray:
 def given_folds(table: Table, step: CrossValidated) -> np.ndarray:
     """Fold of each row by a splitter, or as given, int64 [n_rows]."""
     if not isinstance(step.cv, np.ndarray):
-        return read_cv(step.cv, len(table), table.label, table.n_classes > 0).of_rows(len(table))
+        return as_array(read_cv(step.cv, len(table), table.label, table.n_classes > 0), len(table))
     if len(step.cv) != len(table):
         raise ValueError(OTHER_ROWS)
     return step.cv

@@ -117,7 +117,7 @@ class CrossValidated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Cost-complexity pruning with the penalty chosen by cross-validation, one tree per fold."""
 
     rule: str  # "1se" or "min"
-    cv: int | Splitter | np.ndarray = 10  # number of folds, a splitter, or the fold of each row: int64 [n_rows]
+    cv: int | Splitter | np.ndarray = 10  # number of folds, a splitter, or an array of folds
     seed: int = 0
     by_impurity: bool = False  # prune by the decrease of the criterion (scikit-learn), not of the risk
 
