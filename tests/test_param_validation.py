@@ -1,6 +1,7 @@
 """What users set is read in their own words, the same for every estimator."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +36,13 @@ def test_priors_that_cannot_be_meant_are_refused_by_their_name(given):
 def test_costs_that_cannot_be_meant_are_refused(given):
     with pytest.raises(ValueError, match=r"^costs"):
         param_validation.costs(given, CLASSES)
+
+
+def test_costs_in_a_data_frame_are_refused_with_a_remedy():
+    frame = pd.DataFrame([[0, 5], [1, 0]], index=["no", "yes"], columns=["no", "yes"])
+    with pytest.raises(ValueError, match=r"costs\.to_dict\('index'\)"):
+        param_validation.costs(frame, ("no", "yes"))
+    assert param_validation.costs(frame.to_dict("index"), ("no", "yes")).amounts.tolist() == [[0, 5], [1, 0]]
 
 
 def test_costs_by_label_are_those_of_a_matrix():

@@ -159,6 +159,10 @@ def costs(value: object, classes: Sequence[Any]) -> ClassAmounts | None:
     """
     if value is None or isinstance(value, ClassAmounts):
         return value
+    if hasattr(value, "columns"):
+        raise ValueError(
+            "costs is a data frame, whose labels would be lost: give costs.to_dict('index'), a dict of dicts by label"
+        )
     amounts = _cost_table(value, classes) if isinstance(value, Mapping) else _numbers("costs", value)
     if amounts.shape != (len(classes), len(classes)):
         raise ValueError(
