@@ -23,7 +23,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
     {"rendering"},
     {"rendering.plots"},
     {"engine", "uncertainty"},
-    {"folds", "base", "linear.design"},
+    {"folds", "base", "binning", "linear.design"},
     {
         "tree.model",
         "linear",

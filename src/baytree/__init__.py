@@ -53,6 +53,7 @@ Linear models and splines
 Features and feature selection
     rank_features                  filters: information gain, gain ratio, chi-squared, mRMR, …
     SelectFeatures                 filter as a scikit-learn selector
+    bin_column                     optimal bins of a column, with weight of evidence
     ForwardSelection               wrapper that adds columns
     BackwardSelection              wrapper that removes columns
     one_hot                        nominal columns as columns of 0 and 1

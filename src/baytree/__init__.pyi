@@ -42,6 +42,7 @@ from baytree.estimators.tree.quinlan import C45Classifier as C45Classifier
 from baytree.estimators.tree.quinlan import ID3Classifier as ID3Classifier
 from baytree.estimators.tree.streaming import StreamingTreeClassifier as StreamingTreeClassifier
 from baytree.exporters import export as export
+from baytree.feature_selection.column_binning import bin_column as bin_column
 from baytree.feature_selection.filters import SelectFeatures as SelectFeatures
 from baytree.feature_selection.filters import rank_features as rank_features
 from baytree.feature_selection.wrapper import BackwardSelection as BackwardSelection

@@ -47,6 +47,7 @@ PUBLIC_MODULES = {
     "StreamingTreeClassifier": "estimators.tree.streaming",
     "Text": "data.schema.column",
     "bag_of_words": "data.encoding.one_hot",
+    "bin_column": "feature_selection.column_binning",
     "classification_error": "metrics.impurity",
     "compare": "comparison.compare",
     "compare_assumptions": "comparison.assumptions",
