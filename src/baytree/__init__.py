@@ -40,7 +40,7 @@ Trees and rules
     information_gain               what a column tells about the target
     plot_impurities                the three impurities as curves
 
-Linear models and splines
+Linear models, splines and curves
     LogisticRegression             two or more classes, with l1, l2 or elastic-net penalty
     LogisticRegressionCV           the same, penalty strength by cross-validation
     LinearRegression               least squares, lasso, ridge, elastic net
@@ -49,6 +49,8 @@ Linear models and splines
     QuadraticDiscriminantAnalysis  Gaussian classes with their own covariances
     MARSClassifier                 sums of hinges for classes
     MARSRegressor                  sums of hinges for numbers
+    AdditiveClassifier             a curve per column, and pairs that interact, for classes
+    AdditiveRegressor              the same for numbers
 
 Features and feature selection
     rank_features                  filters: information gain, gain ratio, chi-squared, mRMR, …

@@ -14,6 +14,8 @@ from baytree.data.schema.column import Text as Text
 from baytree.data.schema.schema import Schema as Schema
 from baytree.drift_detection import drift as drift
 from baytree.engine.scan import scan as scan
+from baytree.estimators.additive.additive import AdditiveClassifier as AdditiveClassifier
+from baytree.estimators.additive.additive import AdditiveRegressor as AdditiveRegressor
 from baytree.estimators.linear.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from baytree.estimators.linear.discriminant import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression

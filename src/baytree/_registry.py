@@ -11,6 +11,8 @@ from __future__ import annotations
 
 # Lazy imports let the command line and prediction from a saved model start without importing scikit-learn.
 PUBLIC_MODULES = {
+    "AdditiveClassifier": "estimators.additive.additive",
+    "AdditiveRegressor": "estimators.additive.additive",
     "BackwardSelection": "feature_selection.wrapper",
     "BaytreeWarning": "_warnings",
     "BernoulliNB": "estimators.naive_bayes.count_nb",

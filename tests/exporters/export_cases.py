@@ -115,6 +115,9 @@ NOT_OF_TREES = [
     named(bt.MARSRegressor, max_degree=2, max_terms=15),
     named(bt.MARSRegressor, NUMBERS, max_degree=3, standardize=True, prune=False),
     named(bt.MARSClassifier, max_degree=2, ordinal="dummies"),
+    named(bt.AdditiveClassifier),
+    named(bt.AdditiveClassifier, NUMBERS, smooth=1.0),
+    named(bt.AdditiveRegressor),
 ]
 TREES = [
     named(bt.CARTClassifier),
@@ -156,6 +159,7 @@ FAR_MODELS = [
     named(bt.LinearRegression, NUMBERS),
     named(bt.MARSRegressor, NUMBERS),
     named(bt.MARSClassifier, NUMBERS, max_degree=2),
+    named(bt.AdditiveClassifier, NUMBERS),
     *(named(bt.C50Classifier, NUMBERS, **p) for p in ({}, {"fuzzy": True}, {"rules": True})),
     named(bt.NBTreeClassifier, ("size", "price"), min_bayes=5),
 ]

@@ -1,7 +1,8 @@
 """Fine bins of a column and their sums of the target: the statistic from which coarse bins are derived.
 
 A cell is a fine bin: an interval of a number, a level, a special value, or missing. The sums of a cell are the weight of
-each class, or the weight, total and total square of a numeric target. They are exact, so they add up over parts in any order.
+each class, or the weight, total and total square of a numeric target. They are exact, so they add up over parts in any
+order.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def bin_column(
     """Bin a column so that the bins tell as much as possible about the target.
 
     A number has at most 256 fine bins, one per value if there are no more values. Of all ways to join neighbouring fine
-    bins, dynamic programming finds the best; the result is exact. Levels of a nominal column are ordered by their rate first.
-    Missing and special values are bins of their own.
+    bins, dynamic programming finds the best; the result is exact. Levels of a nominal column are ordered by their rate
+    first. Missing and special values are bins of their own.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Page records of splines: the contribution of each column to the score over its range, and of each pair of columns.
+"""Page records of splines and additive models: the contribution of each column, and of each pair, over their range.
 
 The contribution of a group of terms depends only on the group's columns, so explanations of rows in which only these columns
 vary trace the function.
@@ -18,6 +18,7 @@ from baytree.reporting.columns import bin_edges
 from baytree.reporting.distributions import CURVE_HEIGHT, CURVE_WIDTH
 from baytree.reporting.subject import ReportSubject
 from baytree.statistics.profile import Histogram
+from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import SplineSummary
 
 _GRID_POINTS, _GRID_CELLS = 121, 16  # points of a function, and cells along each side of the grid of a pair
@@ -28,7 +29,7 @@ _MAX_PAIRS, _MAX_LEVELS = 12, 24  # pairs of columns and levels of a column that
 def functions_view(subject: ReportSubject) -> FunctionsView | None:
     """Functions of the columns, the widest range first; None without a profile, or if no column is used."""
     summary = subject.summary
-    assert isinstance(summary, SplineSummary)
+    assert isinstance(summary, (SplineSummary, AdditiveSummary))
     if subject.profile is None or not summary.columns:
         return None
     drawing = _Drawing(subject, summary)
@@ -38,7 +39,7 @@ def functions_view(subject: ReportSubject) -> FunctionsView | None:
 
 
 class _Drawing:
-    def __init__(self, subject: ReportSubject, summary: SplineSummary) -> None:
+    def __init__(self, subject: ReportSubject, summary: SplineSummary | AdditiveSummary) -> None:
         self.subject, self.schema = subject, subject.predictor.schema
         self.used = [j for j, name in enumerate(self.schema.names) if name in summary.columns]
         self.points = {j: self._points(j, _GRID_POINTS) for j in self.used}
