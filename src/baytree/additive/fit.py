@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import get_lapack_funcs
 
 from baytree.additive.design import GroupedRows, TermCells
 from baytree.additive.pairs import Working
 from baytree.base.model import softmax
+from baytree.parallel.blas import run_lapack
 
 POOLING = 4.0  # ν: degrees of freedom of the common strength
 
@@ -228,12 +229,7 @@ class _Newton:
             penalty = penalty + self._against(j, float(hessian[own, own].diagonal().max()))
             hessian[own, own] += penalty
             gradient[own] = np.bincount(term.cell, residual, term.size) / dispersion - penalty @ self.beta[own]
-        factor, failed = lapack.dpotrf(hessian, lower=1)
-        if failed:
-            hessian[np.diag_indices_from(hessian)] += 1e-8 * float(hessian.diagonal().max())
-            factor, _ = lapack.dpotrf(hessian, lower=1)
-        change, _ = lapack.dpotrs(factor, gradient, lower=1)
-        self.inverse, _ = lapack.dpotri(factor, lower=1)
+        change, self.inverse = run_lapack(_solved, hessian, gradient)
         self._move(change, loss)
 
     def _move(self, change: np.ndarray, loss: Loss | None) -> None:
@@ -305,6 +301,16 @@ def update_strengths(states: Sequence[_Newton]) -> None:
     strength = np.clip((edf + nu) / np.maximum(size + nu / common, 1e-300), *_LIMITS)
     for state in states:
         state.strength = strength
+
+
+def _solved(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Solution of hessian · x = gradient, and the lower triangle of the inverse; a singular Hessian gets a small ridge."""
+    potrf, potrs, potri = get_lapack_funcs(("potrf", "potrs", "potri"), dtype=np.float64)
+    factor, failed = potrf(hessian, lower=1)
+    if failed:
+        ridge = np.eye(len(hessian)) * (1e-8 * float(hessian.diagonal().max()))
+        factor, _ = potrf(hessian + ridge, lower=1)
+    return potrs(factor, gradient, lower=1)[0], potri(factor, lower=1)[0]
 
 
 def _is_missing(term: TermCells) -> np.ndarray:
