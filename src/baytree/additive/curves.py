@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baytree.additive.axis import Axis
+from baytree.additive.pieces import piece_bounds
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
 from baytree.rendering.plots.additive_plots import PlottedTerm
@@ -14,6 +16,8 @@ from baytree.summary.additive import AdditiveSummary, TermSummary
 
 if TYPE_CHECKING:
     from baytree.additive.model import AdditiveModel, AdditiveTerm
+
+_MAX_OUTLINE = 8  # pieces of a curve as text
 
 
 def curves_of(model: AdditiveModel, schema: Schema) -> list[dict[str, Any]]:
@@ -78,7 +82,29 @@ def _summary_of_term(term: AdditiveTerm, schema: Schema) -> TermSummary:
         tuple(tuple(term.errors[group].max(axis=0).tolist()) for group in groups),
         tuple(float(term.weight[group].sum()) for group in groups),
         term.importance,
+        _outline(term, columns),
     )
+
+
+def _outline(term: AdditiveTerm, columns: list[Column]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """At most `_MAX_OUTLINE` pieces of a curve of numbers, within as few standard errors as possible, and missing values."""
+    n_known = len(term.values) - 1
+    if len(term.axes) == 2 or len(term.axes[0].bin_of_level) or n_known <= _MAX_OUTLINE:
+        return ()
+    values, errors, weight = term.values[:-1], term.errors[:-1] + 1e-12, term.weight[:-1]
+    bounds = [0, n_known]
+    for factor in np.arange(0.0, 20.0, 0.5):
+        found = piece_bounds(values - factor * errors, values + factor * errors)
+        if len(found) - 1 <= _MAX_OUTLINE:
+            bounds = found
+            break
+    outline = []
+    for start, end in pairwise(bounds):
+        total = max(float(weight[start:end].sum()), 1e-300)
+        mean = weight[start:end] @ values[start:end] / total
+        outline.append((_name(term.axes, columns, np.arange(start, end)), tuple(mean.tolist())))
+    missing = [("missing", tuple(term.values[-1].tolist()))] if term.weight[-1] > 0 else []
+    return (*outline, *missing)
 
 
 def runs(term: AdditiveTerm) -> list[np.ndarray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 import numpy as np
 
@@ -21,9 +23,8 @@ def with_few_pieces(
             terms.append(term)
             continue
         values, known, direction = term.values.copy(), slice(0, len(term.values) - 1), directions.get(column.name, 0)
-        for k in range(values.shape[1]):
-            few = pieces(term.values[known, k], n_errors * term.errors[known, k], term.weight[known])
-            values[known, k] = direction * np.maximum.accumulate(direction * few) if direction else few
+        few = pieces(term.values[known], n_errors * term.errors[known], term.weight[known])
+        values[known] = direction * np.maximum.accumulate(direction * few, axis=0) if direction else few
         mean = term.weight @ values / max(term.weight.sum(), 1e-300)
         intercept = intercept + mean
         terms.append(AdditiveTerm(term.axes, values - mean, term.errors, term.weight))
@@ -31,22 +32,28 @@ def with_few_pieces(
 
 
 def pieces(values: np.ndarray, margin: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Piecewise constant values within the margins, with the fewest pieces.
+    """Piecewise constant values within the margins, with the fewest pieces. [n_bins, n_scores]
 
-    Each piece is as long as the intervals value ± margin have a point in common, which is optimal.
+    Each piece is as long as the intervals value ± margin have a point in common in every score, which is optimal.
 
-    >>> pieces(np.array([0.0, 0.1, 0.2, 1.0]), np.full(4, 0.15), np.ones(4)).round(3).tolist()
+    >>> pieces(np.array([[0.0], [0.1], [0.2], [1.0]]), np.full((4, 1), 0.15), np.ones(4)).ravel().round(3).tolist()
     [0.1, 0.1, 0.1, 1.0]
     """
-    low, high = values - margin, values + margin
-    result, start = values.copy(), 0
-    while start < len(values):
-        lowest, highest = np.maximum.accumulate(low[start:]), np.minimum.accumulate(high[start:])
-        apart = np.flatnonzero(lowest > highest)
-        end = start + (int(apart[0]) if len(apart) else len(values) - start)
+    result, bounds = values.copy(), piece_bounds(values - margin, values + margin)
+    for start, end in pairwise(bounds):
         own = slice(start, end)
-        total = weight[own].sum()
-        mean = weight[own] @ values[own] / total if total > 0 else values[own].mean()
-        result[own] = np.clip(mean, lowest[end - start - 1], highest[end - start - 1])
-        start = end
+        share = weight[own] if weight[own].sum() > 0 else np.ones(end - start)
+        mean = share @ values[own] / share.sum()
+        result[own] = np.clip(mean, (values - margin)[own].max(axis=0), (values + margin)[own].min(axis=0))
     return result
+
+
+def piece_bounds(low: np.ndarray, high: np.ndarray) -> list[int]:
+    """Boundaries, from 0, of the fewest pieces in which all intervals have a point in common. [n_bins, n_scores]"""
+    bounds = [0]
+    while bounds[-1] < len(low):
+        start = bounds[-1]
+        lowest, highest = np.maximum.accumulate(low[start:]), np.minimum.accumulate(high[start:])
+        apart = np.flatnonzero((lowest > highest).any(axis=1))
+        bounds.append(start + int(apart[0]) if len(apart) else len(low))
+    return bounds

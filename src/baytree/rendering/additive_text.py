@@ -33,13 +33,16 @@ def additive_lines(summary: AdditiveSummary) -> list[str]:
 
 
 def _term(term: TermSummary, summary: AdditiveSummary) -> list[str]:
-    """Heading and the pieces with rows that matter most, in their order."""
-    occurring = [k for k, weight in enumerate(term.weight) if weight > 0]
-    largest = sorted(occurring, key=lambda k: -max(map(abs, term.values[k])))[:_MAX_PIECES]
+    """Heading and the pieces: of a long curve its outline, of other terms those with rows that matter most, in order."""
     several = len(summary.scores) > 1
     shown = len(summary.scores[:MAX_CLASS_COLUMNS])
     head = f"{' × '.join(term.columns)}, importance {term.importance:.3g}"
     rows = [["", *(score.rsplit(" = ", 1)[-1] for score in summary.scores[:shown])]] if several else []
+    if term.outline:
+        rows += [[f"  {name}", *(f"{value:+.3f}" for value in values[:shown])] for name, values in term.outline]
+        return [f"{head}, outline of {counted(len(term.pieces), 'piece')}", *in_columns(rows, "<>")]
+    occurring = [k for k, weight in enumerate(term.weight) if weight > 0]
+    largest = sorted(occurring, key=lambda k: -max(map(abs, term.values[k])))[:_MAX_PIECES]
     for k in sorted(largest):
         values = term.values[k][:shown]
         cells = [f"{v:+.3f}" for v in values] if several else [f"{values[0]:+.3f}", f"± {term.errors[k][0]:.3f}"]

@@ -14,6 +14,7 @@ class TermSummary(msgspec.Struct, frozen=True):
     errors: tuple[tuple[float, ...], ...]  # standard errors, of each piece the largest
     weight: tuple[float, ...]  # of the training rows
     importance: float  # mean absolute value over the training rows
+    outline: tuple[tuple[str, tuple[float, ...]], ...] = ()  # of a long curve: few pieces for a reader, name and values
 
 
 class AdditiveSummary(msgspec.Struct, frozen=True, tag="additive"):
