@@ -248,3 +248,18 @@ def test_an_axis_has_a_bin_for_every_frequent_value():
     assert isinstance(axis, Axis)
     bins = axis.bins(values)
     assert np.count_nonzero(bins == bins[0]) == 500
+
+
+@pytest.mark.parametrize(
+    ("axis", "message"),
+    [
+        (Axis(0, np.array([2.0, 1.0]), np.empty(0, np.int32)), "ascending"),
+        (Axis(2, np.empty(0), np.array([0, 5, 1], np.int32)), "numbered from 0"),
+        (Axis(2, np.empty(0), np.array([0, 1], np.int32)), "a bin for each level"),
+        (Axis(9, np.empty(0), np.empty(0, np.int32)), "does not exist"),
+    ],
+)
+def test_an_axis_that_does_not_fit_its_column_is_refused(axis, message):
+    schema = SupervisedProblem.of(table()[[*INPUTS, "paid"]], "paid").table.schema
+    with pytest.raises(ValueError, match=message):
+        axis.check(schema)

@@ -10,6 +10,7 @@ import numpy as np
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
+from baytree.linear.design.feature_layout import check_floats, check_integers
 from baytree.statistics.binning import bin_codes
 
 
@@ -33,6 +34,10 @@ class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def n_bins(self) -> int:
         """Number of bins with that of missing values."""
         return self.n_known + 1
+
+    def __post_init__(self) -> None:
+        check_floats("axis", cuts=self.cuts)
+        check_integers("axis", bin_of_level=self.bin_of_level)
 
     def bins(self, values: np.ndarray) -> np.ndarray:
         """Bin of each encoded value. int64 [n_rows]"""
@@ -66,6 +71,10 @@ class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"additive model: the axis of column {column.name!r} does not fit its kind")
         if not is_numeric and len(self.bin_of_level) != len(column.levels):
             raise ValueError(f"additive model: the axis of column {column.name!r} needs a bin for each level")
+        if not is_numeric and not np.array_equal(np.unique(self.bin_of_level), np.arange(self.n_known)):
+            raise ValueError(f"additive model: the bins of column {column.name!r} must be numbered from 0")
+        if (np.diff(self.cuts) <= 0).any() or (len(self.cuts) and not is_numeric):
+            raise ValueError(f"additive model: the edges of column {column.name!r} must be ascending")
 
 
 def column_axis(table: Table, j: int, max_bins: int, n_quantiles: int) -> Axis | None:

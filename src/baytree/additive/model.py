@@ -11,6 +11,7 @@ from baytree.additive.axis import Axis
 from baytree.base.model import Evidence, Explanation, softmax
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.linear.design.feature_layout import check_floats
 from baytree.summary.additive import AdditiveSummary
 from baytree.uncertainty.intervals import no_interval
 
@@ -27,6 +28,9 @@ class AdditiveTerm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: np.ndarray  # float64 [n_cells, n_scores]; the cells of the second axis vary fastest
     errors: np.ndarray  # float64 [n_cells, n_scores], standard errors
     weight: np.ndarray  # float64 [n_cells], of the training rows
+
+    def __post_init__(self) -> None:
+        check_floats("additive term", values=self.values, errors=self.errors, weight=self.weight)
 
     @property
     def columns(self) -> tuple[int, ...]:
