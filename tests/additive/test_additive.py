@@ -216,6 +216,15 @@ def test_curves_importances_and_plots_are_there():
     assert model.plot() is not None
 
 
+def test_the_page_draws_every_curve_with_its_band_and_its_rows(tmp_path):
+    frame = table()
+    model = bt.AdditiveClassifier(interactions=0).fit(frame[[*INPUTS, "paid"]], "paid")
+    page = model.report(frame, path=tmp_path / "page.html").read_text()
+    assert page.count('<path class="band') == 3
+    assert page.count('<path class="rows"') == 2
+    assert "two standard errors" in page
+
+
 def test_models_are_compared_and_differ_by_their_pieces():
     frame = table()[[*INPUTS, "paid"]]
     model = bt.AdditiveClassifier(interactions=0).fit(frame, "paid")
