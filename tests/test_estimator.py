@@ -35,6 +35,8 @@ PARAMETERS = {
     "MARSRegressor": [{"max_degree": 2, "standardize": True}],
     "MARSClassifier": [{"max_degree": 2}],
     "LinearRegression": [{"penalty": "l2"}],
+    "AdditiveClassifier": [{"interactions": 0, "smooth": 1.0}],
+    "AdditiveRegressor": [{"max_bins": 8}],
 }
 
 

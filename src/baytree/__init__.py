@@ -40,7 +40,7 @@ Trees and rules
     information_gain               what a column tells about the target
     plot_impurities                the three impurities as curves
 
-Linear models and splines
+Linear models, splines and curves
     LogisticRegression             two or more classes, with l1, l2 or elastic-net penalty
     LogisticRegressionCV           the same, penalty strength by cross-validation
     LinearRegression               least squares, lasso, ridge, elastic net
@@ -49,10 +49,13 @@ Linear models and splines
     QuadraticDiscriminantAnalysis  Gaussian classes with their own covariances
     MARSClassifier                 sums of hinges for classes
     MARSRegressor                  sums of hinges for numbers
+    AdditiveClassifier             a curve per column, and pairs that interact, for classes
+    AdditiveRegressor              the same for numbers
 
 Features and feature selection
     rank_features                  filters: information gain, gain ratio, chi-squared, mRMR, …
     SelectFeatures                 filter as a scikit-learn selector
+    bin_column                     optimal bins of a column, with weight of evidence
     ForwardSelection               wrapper that adds columns
     BackwardSelection              wrapper that removes columns
     one_hot                        nominal columns as columns of 0 and 1

@@ -17,6 +17,8 @@ from baytree.data.schema.column import Text as Text
 from baytree.data.schema.schema import Schema as Schema
 from baytree.drift_detection import drift as drift
 from baytree.engine.scan import scan as scan
+from baytree.estimators.additive.additive import AdditiveClassifier as AdditiveClassifier
+from baytree.estimators.additive.additive import AdditiveRegressor as AdditiveRegressor
 from baytree.estimators.linear.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from baytree.estimators.linear.discriminant import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression
@@ -45,6 +47,7 @@ from baytree.estimators.tree.quinlan import C45Classifier as C45Classifier
 from baytree.estimators.tree.quinlan import ID3Classifier as ID3Classifier
 from baytree.estimators.tree.streaming import StreamingTreeClassifier as StreamingTreeClassifier
 from baytree.exporters import export as export
+from baytree.feature_selection.column_binning import bin_column as bin_column
 from baytree.feature_selection.filters import SelectFeatures as SelectFeatures
 from baytree.feature_selection.filters import rank_features as rank_features
 from baytree.feature_selection.wrapper import BackwardSelection as BackwardSelection

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 # Lazy imports let the command line and prediction from a saved model start without importing scikit-learn.
 PUBLIC_MODULES = {
+    "AdditiveClassifier": "estimators.additive.additive",
+    "AdditiveRegressor": "estimators.additive.additive",
     "Audit": "auditing.result",
     "BackwardSelection": "feature_selection.wrapper",
     "BaytreeWarning": "_warnings",
@@ -50,6 +52,7 @@ PUBLIC_MODULES = {
     "Text": "data.schema.column",
     "audit": "auditing.audit",
     "bag_of_words": "data.encoding.one_hot",
+    "bin_column": "feature_selection.column_binning",
     "classification_error": "metrics.impurity",
     "compare": "comparison.compare",
     "compare_assumptions": "comparison.assumptions",

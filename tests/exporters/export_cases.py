@@ -116,6 +116,9 @@ NOT_OF_TREES = [
     named(bt.MARSRegressor, max_degree=2, max_terms=15),
     named(bt.MARSRegressor, NUMBERS, max_degree=3, standardize=True, prune=False),
     named(bt.MARSClassifier, max_degree=2, ordinal="dummies"),
+    named(bt.AdditiveClassifier),
+    named(bt.AdditiveClassifier, NUMBERS, smooth=1.0),
+    named(bt.AdditiveRegressor),
 ]
 TREES = [
     named(bt.CARTClassifier),
@@ -158,6 +161,7 @@ FAR_MODELS = [
     named(bt.LinearRegression, NUMBERS),
     named(bt.MARSRegressor, NUMBERS),
     named(bt.MARSClassifier, NUMBERS, max_degree=2),
+    named(bt.AdditiveClassifier, NUMBERS),
     *(named(bt.C50Classifier, NUMBERS, **p) for p in ({}, {"fuzzy": True}, {"rules": True})),
     named(bt.NBTreeClassifier, ("size", "price"), min_bayes=5),
 ]
@@ -188,6 +192,20 @@ def with_sums(missing: str) -> tuple[bt.DecisionTreeClassifier, tuple[str, ...],
     drawn = {name: [None if random.random() < 0.05 else value for value in each.tolist()] for name, each in table.items()}
     model = bt.DecisionTreeClassifier(max_split_columns=3, missing=missing).fit(drawn, label)
     return model, tuple(table), [*(dict(zip(drawn, row, strict=True)) for row in zip(*drawn.values(), strict=True))]
+
+
+def with_pairs(estimator: type) -> tuple[bt.AdditiveClassifier, tuple[str, ...], list[dict]]:
+    """An additive model with surfaces of two numbers and of a number and levels, its columns, and rows with gaps."""
+    random = np.random.default_rng(5)
+    u, v = random.normal(size=(2, 400)).round(3)
+    colour = np.array(["red", "O'Brien", "blue"])[random.integers(0, 3, 400)]
+    score = 2 * np.sign(u * v) + 2 * v * np.where(colour == "red", 1, -1)
+    table = {"u": u, "v\n<": 1e3 * v, "colour": colour}
+    drawn = {name: [None if random.random() < 0.05 else value for value in each.tolist()] for name, each in table.items()}
+    model = estimator(interactions=2).fit(drawn, score if is_regressor(estimator()) else np.digitize(score, [-1, 1]))
+    assert sum(len(curve["columns"]) == 2 for curve in model.curves_) == 2
+    rows = [dict(zip(drawn, row, strict=True)) for row in zip(*drawn.values(), strict=True)]
+    return model, tuple(table), [*rows[:150], {"u": 9.0, "v\n<": -1e9, "colour": "never seen"}, dict.fromkeys(table)]
 
 
 def wide_fractional() -> tuple[bt.ID3Classifier, tuple[str, ...], list[dict]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional, with_sums
+from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional, with_pairs, with_sums
 from export_compared import difference_of, refusal_of
 from export_runners import NEEDS, RUNNERS, compiled
 
@@ -37,6 +37,13 @@ def test_an_export_answers_like_the_model(target, estimator, columns, parameters
     # counts in the millions are multiplied by logarithms, whose last bit is not the same in every language
     near = 1e-8 if "multinomial" in str(parameters) else 1e-9
     assert difference(model, target, columns, ROWS, tmp_path) <= near
+
+
+@pytest.mark.parametrize("estimator", [bt.AdditiveClassifier, bt.AdditiveRegressor])
+@pytest.mark.filterwarnings("ignore")
+def test_surfaces_of_an_additive_model_are_exported(target, estimator, tmp_path):
+    model, columns, rows = with_pairs(estimator)
+    assert difference(model, target, columns, rows, tmp_path) <= 1e-9
 
 
 @pytest.mark.slow

@@ -178,6 +178,11 @@ SUBJECTS = {
     ),
     "MARS of numbers": Subject(bt.MARSRegressor(max_terms=5, threshold=0.05), spread=1e-9, exempt=_SPLINES),
     "MARS": Subject(bt.MARSClassifier(max_terms=5, threshold=0.05), spread=1e-6, exempt=_SPLINES),
+    "additive": Subject(bt.AdditiveClassifier(), spread=1e-5, exempt={"copy": WEIGHS, "double": PRIOR}),
+    "additive, without pairs": Subject(
+        bt.AdditiveClassifier(interactions=0), spread=1e-5, exempt={"copy": WEIGHS, "double": PRIOR}
+    ),
+    "additive of numbers": Subject(bt.AdditiveRegressor(), spread=1e-5, exempt={"copy": WEIGHS, "double": PRIOR}),
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
     "tree, sums": _tree(bt.DecisionTreeClassifier(max_split_columns=3), constant=COUNTS, copy=COUNTS, double=SIZES),

@@ -64,6 +64,7 @@ CLASSIFIERS = {
     "lda": bt.LinearDiscriminantAnalysis(),
     "qda": bt.QuadraticDiscriminantAnalysis(shrinkage=0.5),
     "logistic": bt.LogisticRegression(),
+    "additive": bt.AdditiveClassifier(interactions=3),
     "mars": bt.MARSClassifier(max_degree=2),
     "logistic cv": bt.LogisticRegressionCV(Cs=3, cv=3),
 }
@@ -72,6 +73,7 @@ REGRESSORS = {
     "chaid numbers": bt.CHAIDRegressor(min_split=5, min_leaf=1, alpha_split=0.9),
     "tree numbers": bt.DecisionTreeRegressor(max_depth=4),
     "linear": bt.LinearRegression(),
+    "additive numbers": bt.AdditiveRegressor(smooth=1.0),
     "mars numbers": bt.MARSRegressor(max_degree=2),
     "ridge": bt.LinearRegression(penalty="l2", missing="mean"),
     "lasso by cv": bt.LinearRegressionCV(penalty="l1", lambdas=5, cv=3),

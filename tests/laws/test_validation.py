@@ -102,6 +102,7 @@ MARS = {
     "conventions": [None, "earth"],
     "monotone": [None],
 }
+ADDITIVE = {"interactions": ["auto", 0, 2], "max_bins": [256, 8], "monotone": [None], "smooth": [0.0, 1.0]}
 DROPIN = {"force_alpha": [True, False], "fit_prior": [True, False], "class_prior": [None, [0.2, 0.3, 0.5]]}
 # Each parameter's documented values; a dict sets further parameters that the value needs.
 VALUES: dict[str, dict[str, list[Any]]] = {
@@ -193,6 +194,8 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "QuadraticDiscriminantAnalysis": {**DISCRIMINANT, "diagonal": [False, True]},
     "MARSRegressor": {**MARS, "monotone": [None, {"monotone": {"visits": "up"}}]},
     "MARSClassifier": MARS,
+    "AdditiveRegressor": {**ADDITIVE, "monotone": [None, {"monotone": {"visits": "up"}}]},
+    "AdditiveClassifier": ADDITIVE,
     "LinearRegression": {
         "penalty": [None, "l2", "l1", {"penalty": "elasticnet", "l1_ratio": 0.4}],
         "C": [1.0, {"C": 0.1, "penalty": "l2"}],

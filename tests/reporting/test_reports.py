@@ -36,6 +36,7 @@ MODELS = [
     bt.C50Classifier(trials=3, early_stopping=False),
     bt.C50Classifier(rules=True, trials=3, early_stopping=False),
     bt.MARSClassifier(max_degree=2),
+    bt.AdditiveClassifier(),
 ]
 EVIL = ["</script><script>window.pwned=1</script>", "<!--", "<script", "'\"`", "\u202e\u2028", "{{7*7}}", "x" * 10_000]
 

@@ -18,6 +18,7 @@ KINDS = [
     bt.LinearDiscriminantAnalysis,
     bt.QuadraticDiscriminantAnalysis,
     bt.MARSClassifier,
+    bt.AdditiveClassifier,
     bt.NBTreeClassifier,
 ]
 VALUES = {  # every way to write a value, and values of another type, which are refused

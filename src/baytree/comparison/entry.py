@@ -45,6 +45,9 @@ class Size(NamedTuple):
             coefficients = np.atleast_2d(estimator.coef_)  # one row for regression
             n = _weights(coefficients) + (1 if len(coefficients) <= 2 else len(coefficients))
             return cls(n, _counted(n, "weight", "weights"))
+        if hasattr(estimator, "curves_"):
+            n = estimator.model_.size
+            return cls(n, _counted(n, "piece", "pieces"))
         if hasattr(estimator, "terms"):
             return _of_terms(estimator.terms())
         n = _numbers(getattr(estimator, "model_", None))

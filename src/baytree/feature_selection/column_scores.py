@@ -2,7 +2,8 @@
 
 Filters are functions of counts. Numeric and ordinal columns are binned first: at their single best cut point ("best"), by
 Fayyad and Irani's criterion ("mdl"), or into ten quantile bins ("quantiles"). "auto" is "best" for measures in bits and
-"quantiles" for chi² and mRMR, because a cut point that was optimised has no valid p-value. For chi² ordinal columns keep
+"quantiles" for chi² and mRMR, because a cut point that was optimised has no valid p-value. The information value is that of
+the optimal bins of `bin_column`, in which missing values are a bin of their own. For chi² ordinal columns keep
 their levels. A text column scores as much as its best word, present or absent, with a p-value multiplied by the number of
 words. Only rows with a known value count; measures in bits are multiplied by the proportion of those rows.
 
@@ -20,9 +21,14 @@ import numpy as np
 
 from baytree import param_validation
 from baytree._typing import EstimatorLike
+from baytree.binning.coarse_bins import BinningOptions, coarse_bins
+from baytree.binning.column_bins import ColumnBins
+from baytree.binning.fine_bins import fine_bins
+from baytree.binning.objective import information_value
 from baytree.data.encoding.table import Table, Tokens
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
+from baytree.engine.partitions import LocalPartitions
 from baytree.engine.remote import PEAK_MEMORY_FACTOR, RemotePartitions, check_memory
 from baytree.estimators.linear.logistic import LogisticRegression
 from baytree.estimators.tree.cart import CARTClassifier, CARTRegressor
@@ -40,7 +46,7 @@ IN_BITS: dict[str, Callable[[np.ndarray, float], float]] = {
     "symmetric_uncertainty": measures.symmetric_uncertainty,
 }
 
-COUNTED = (*IN_BITS, "chi2", "correlation", "spearman", "anova")  # of a single column
+COUNTED = (*IN_BITS, "information_value", "chi2", "correlation", "spearman", "anova")  # of a single column
 
 MEASURES = (*COUNTED, "mrmr", "importance", "lasso")
 
@@ -82,6 +88,12 @@ def refuse_what_is_not_counted(by: str, cuts: str, schema: Schema) -> None:
     """Raise ValueError if the measure or the binning is unknown, or the measure needs classes and there are none."""
     param_validation.one_of("by", by, MEASURES)
     param_validation.one_of("cuts", cuts, ("auto", *CUTS))
+    if by == "information_value" and len(schema.classes) != 2:
+        what = f"{len(schema.classes)} classes" if schema.classes else "numbers"
+        raise ValueError(
+            f"by='information_value' needs two classes, but the target {schema.target.name!r} has {what}; "
+            f"give by={'information_gain' if schema.classes else 'correlation'!r}"
+        )
     if not schema.classes and by in ("mrmr", "chi2", *IN_BITS):
         raise ValueError(
             f"by={by!r} needs classes, but the target {schema.target.name!r} is a number; "
@@ -121,6 +133,10 @@ class FilterMeasure:
             return [Rank(column.name, column.kind.value, np.nan, "all values are missing", 0.0)]
         weight = None if table.is_unweighted else table.weight
         known_proportion = float(known.mean() if weight is None else weight[known].sum() / weight.sum())
+        if self.by == "information_value":
+            fine = fine_bins(LocalPartitions(table, 1), j)
+            bins = ColumnBins(fine, coarse_bins(fine, BinningOptions()), "", table.schema.classes, self.by)
+            return [Rank(column.name, column.kind.value, bins.value, f"{len(bins.names)} bins", known_proportion)]
         if self.by in IN_BITS or self.by == "chi2":
             return [self._counted(table, j, numbers, known_proportion)]
         n = np.ones(len(table), np.int64) if weight is None else weight.astype(np.int64)
@@ -182,6 +198,9 @@ class FilterMeasure:
 
     def _word(self, column: Column, word: int, counts: np.ndarray, known: float) -> Rank:
         name, how = f"{column.name}: {column.levels[word]}", f"has {column.levels[word]!r}"
+        if self.by == "information_value":
+            value = float(information_value(counts, counts.sum(axis=0)).sum())
+            return Rank(name, column.kind.value, value, how, known)
         if self.by in ("correlation", "spearman"):
             test = measures.cramers_v(counts)
             return Rank(name, column.kind.value, test.statistic, f"{test.name}, {how}", known, test.p)

@@ -52,11 +52,12 @@ def rank_features(
     target : str or array
         Name of the target column, or the labels.
     by : str
-        ``information_gain``, ``gain_ratio``, ``symmetric_uncertainty`` (in bits, from counts), ``chi2`` (the test of
-        independence), ``correlation`` (Pearson, Spearman, point-biserial, Cramér's V or η, by the kinds of column and
-        target), ``spearman`` (the same, with ranks of numbers; for three or more classes the Kruskal–Wallis test),
-        ``anova`` (F), ``mrmr`` (relevance minus redundancy), ``importance`` (of a fitted `estimator`), ``lasso`` (penalty
-        at which the column enters the L1 path, relative to the first column).
+        ``information_gain``, ``gain_ratio``, ``symmetric_uncertainty`` (in bits, from counts), ``information_value`` (two
+        classes, of the optimal bins of `bin_column`), ``chi2`` (the test of independence), ``correlation`` (Pearson,
+        Spearman, point-biserial, Cramér's V or η, by the kinds of column and target), ``spearman`` (the same, with ranks of
+        numbers; for three or more classes the Kruskal–Wallis test), ``anova`` (F), ``mrmr`` (relevance minus redundancy),
+        ``importance`` (of a fitted `estimator`), ``lasso`` (penalty at which the column enters the L1 path, relative to the
+        first column).
     cuts : {"auto", "best", "mdl", "quantiles"}
         Binning of numbers: the single best cut point, Fayyad and Irani's criterion, or ten quantiles; "auto" is "best" for
         measures in bits and "quantiles" for chi² and mRMR.

@@ -8,6 +8,7 @@ from typing import Any
 from baytree.model_diff.changes import ComparableFact, Facts
 from baytree.rendering.model_text import interval_names
 from baytree.rendering.tree_text import sentence
+from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import (
     Amount,
@@ -63,6 +64,16 @@ def splines(summary: SplineSummary) -> Facts:
         name = " × ".join(term.hinges) or "constant"
         facts.update(_by_class(name, summary.scores, term.coefficient))
     return facts | _references(summary.references)
+
+
+def additive(summary: AdditiveSummary) -> Facts:
+    """Intercepts and the value of each piece of each term; changes are measured by the importance of the term."""
+    facts = dict(_by_class("intercept", summary.scores, summary.intercept))
+    for term in summary.terms:
+        name, units = " × ".join(term.columns), [term.importance or 1.0] * len(summary.scores)
+        for piece, values in zip(term.pieces, term.values, strict=True):
+            facts.update(_by_class(f"{name}: {piece}", summary.scores, values, units))
+    return facts
 
 
 def quadratic(summary: QuadraticSummary) -> Facts:
@@ -166,6 +177,7 @@ FACTS: dict[type, Callable[[Any], Facts]] = {
     LinearSummary: linear,
     RegressionSummary: regression,
     SplineSummary: splines,
+    AdditiveSummary: additive,
     QuadraticSummary: quadratic,
     RuleSetSummary: rule_set,
 }

@@ -64,6 +64,7 @@ CLASSIFIERS = {
     "logistic": ModelFamily("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=4.0, takes_text=True),
     "lasso": ModelFamily("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=7.0, takes_text=True),
     "mars": ModelFamily("MARS", "MARSClassifier", _SPLINES, effort=3.8),
+    "additive": ModelFamily("additive model", "AdditiveClassifier", effort=3.0),
     "logistic-fixed": ModelFamily(
         "logistic, L2 at C = 1", "LogisticRegression", effort=0.5, competes=False, takes_text=True
     ),
@@ -83,6 +84,7 @@ REGRESSORS = {
     "cart-cp": ModelFamily("CART, cp 0.01", "CARTRegressor"),
     "chaid": ModelFamily("CHAID", "CHAIDRegressor", effort=5.0),
     "mars": ModelFamily("MARS", "MARSRegressor", _SPLINES, effort=3.0),
+    "additive": ModelFamily("additive model", "AdditiveRegressor", effort=2.0),
     "tree": ModelFamily("tree, not pruned", "DecisionTreeRegressor", competes=False),
 }
 

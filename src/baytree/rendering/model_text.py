@@ -8,6 +8,7 @@ from math import floor, inf, isfinite, log10
 from typing import Any
 
 from baytree.display.terminal import MAX_CLASS_COLUMNS, in_columns
+from baytree.rendering.additive_text import additive_lines
 from baytree.rendering.linear_text import coefficient_lines, regression_lines, spline_lines, wrapped
 from baytree.rendering.tree_text import (
     certificate_sentence,
@@ -20,6 +21,7 @@ from baytree.rendering.tree_text import (
     shown,
 )
 from baytree.summary import Summary
+from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import (
     MAX_WORDS_PER_CLASS,
@@ -127,6 +129,7 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     LinearSummary: _linear,
     RegressionSummary: regression_lines,
     SplineSummary: spline_lines,
+    AdditiveSummary: additive_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
     RuleSetSummary: rule_set_lines,

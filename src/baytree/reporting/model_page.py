@@ -28,6 +28,7 @@ from baytree.reporting.rejection import (
 from baytree.reporting.splines import functions_view
 from baytree.reporting.subject import ReportSubject, overview, predictor_of
 from baytree.reporting.trees import PruningPathLike, leaves_view, trials_view, validated_path, voting_rules_view, with_errors
+from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
@@ -158,7 +159,7 @@ def _model_views(subject: ReportSubject, payload: dict[str, Any]) -> list[Sectio
             return [view for view in [ellipses_view(subject.summary, _numbers(subject))] if view is not None]
         case JointSummary():
             return [joint_view(subject.summary, subject.classes)]
-        case SplineSummary():
+        case SplineSummary() | AdditiveSummary():
             return [view for view in [functions_view(subject)] if view is not None]
         case RuleSetSummary():
             return [voting_rules_view(subject.summary)]

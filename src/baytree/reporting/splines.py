@@ -1,4 +1,4 @@
-"""Page records of splines: the contribution of each column to the score over its range, and of each pair of columns.
+"""Page records of splines and additive models: the contribution of each column, and of each pair, over their range.
 
 The contribution of a group of terms depends only on the group's columns, so explanations of rows in which only these columns
 vary trace the function.
@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
+from baytree.additive.model import AdditiveModel
 from baytree.data.schema.column import Column, Kind
 from baytree.interview.answer_cells import rows_of
 from baytree.rendering.page.model_views import FunctionsView, FunctionView, SurfaceView
@@ -18,9 +19,14 @@ from baytree.reporting.columns import bin_edges
 from baytree.reporting.distributions import CURVE_HEIGHT, CURVE_WIDTH
 from baytree.reporting.subject import ReportSubject
 from baytree.statistics.profile import Histogram
+from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import SplineSummary
 
 _GRID_POINTS, _GRID_CELLS = 121, 16  # points of a function, and cells along each side of the grid of a pair
+
+_BAND = 2.0  # standard errors on each side of a curve
+
+_DENSITY_BINS, _DENSITY_HEIGHT = 40, 16.0  # bins and height of the area that shows where the rows lie
 
 _MAX_PAIRS, _MAX_LEVELS = 12, 24  # pairs of columns and levels of a column that are drawn
 
@@ -28,17 +34,19 @@ _MAX_PAIRS, _MAX_LEVELS = 12, 24  # pairs of columns and levels of a column that
 def functions_view(subject: ReportSubject) -> FunctionsView | None:
     """Functions of the columns, the widest range first; None without a profile, or if no column is used."""
     summary = subject.summary
-    assert isinstance(summary, SplineSummary)
+    assert isinstance(summary, (SplineSummary, AdditiveSummary))
     if subject.profile is None or not summary.columns:
         return None
     drawing = _Drawing(subject, summary)
     columns, pairs = drawing.columns(), drawing.pairs()
     unit = subject.predictor.schema.target.name if not subject.classes else "log-odds"
-    return FunctionsView(unit, drawing.scores, columns, tuple(pairs[:_MAX_PAIRS]), max(len(pairs) - _MAX_PAIRS, 0))
+    has_bands = any(column.bands for column in columns)
+    n_hidden = max(len(pairs) - _MAX_PAIRS, 0)
+    return FunctionsView(unit, drawing.scores, columns, tuple(pairs[:_MAX_PAIRS]), n_hidden, has_bands)
 
 
 class _Drawing:
-    def __init__(self, subject: ReportSubject, summary: SplineSummary) -> None:
+    def __init__(self, subject: ReportSubject, summary: SplineSummary | AdditiveSummary) -> None:
         self.subject, self.schema = subject, subject.predictor.schema
         self.used = [j for j, name in enumerate(self.schema.names) if name in summary.columns]
         self.points = {j: self._points(j, _GRID_POINTS) for j in self.used}
@@ -64,7 +72,34 @@ class _Drawing:
         places = (0, len(points) // 2, len(points) - 1) if is_number else range(min(len(points), 6))
         step = CURVE_WIDTH / (len(points) - 1) if is_number else CURVE_WIDTH / len(points)
         ticks = [(step * (k if is_number else k + 0.5), _label(column, points[k])) for k in dict.fromkeys(places)]
-        return FunctionView(column.name, paths, tuple(ticks), f"{largest:.4g}")
+        errors = self._errors(j, points)
+        per_unit = (CURVE_HEIGHT / 2 - 4) / largest
+        bands = [_band(y[:, k], _BAND * per_unit * errors[:, k], is_number=is_number) for k in range(errors.shape[1])]
+        return FunctionView(column.name, paths, tuple(ticks), f"{largest:.4g}", tuple(bands), self._rows(j))
+
+    def _errors(self, j: int, points: np.ndarray) -> np.ndarray:
+        """Standard errors of an additive model's curve at the points; no columns for splines. [n_points, n_scores]"""
+        model = self.subject.predictor.model
+        term = next((t for t in getattr(model, "terms", ()) if getattr(t, "columns", None) == (j,)), None)
+        if not isinstance(model, AdditiveModel) or term is None:
+            return np.empty((len(points), 0))
+        column = self.schema.columns[j]
+        return term.errors[term.axes[0].bins(points if column.kind is Kind.NUMERIC else points.astype(np.int32))]
+
+    def _rows(self, j: int) -> str:
+        """Area that shows where the training rows lie along a numeric column."""
+        statistics = self.subject.profile.columns[j] if self.subject.profile else None
+        if not isinstance(statistics, Histogram):
+            return ""
+        low, high = self.points[j][[0, -1]]
+        if not high > low:
+            return ""
+        weight = statistics.counts.known().sum(axis=1)
+        height, _ = np.histogram(statistics.points().clip(low, high), _DENSITY_BINS, (low, high), weights=weight)
+        y = CURVE_HEIGHT - _DENSITY_HEIGHT * height / max(float(height.max()), 1e-300)
+        step = CURVE_WIDTH / _DENSITY_BINS
+        steps = "".join(f"V{top:.1f}H{step * (k + 1):.1f}" for k, top in enumerate(y))
+        return f"M0 {CURVE_HEIGHT}{steps}V{CURVE_HEIGHT}Z"
 
     def _surfaces(self, pair: tuple[int, int]) -> list[SurfaceView]:
         across, upwards = (self._points(j, _GRID_CELLS) for j in pair)
@@ -114,6 +149,18 @@ def _line(y: np.ndarray) -> str:
     is_kept = np.ones(len(y), bool)
     is_kept[1:-1] = np.abs(y[2:] - 2 * y[1:-1] + y[:-2]) > 1e-6
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x[is_kept], y[is_kept], strict=True))
+
+
+def _band(y: np.ndarray, half: np.ndarray, *, is_number: bool) -> str:
+    """Area around a line, or a box around the dash of each level, within the box of the curve."""
+    low, high = (np.clip(side, 0, CURVE_HEIGHT) for side in (y - half, y + half))
+    if not is_number:
+        step = CURVE_WIDTH / len(y)
+        sides = [(step * (k + 0.15), step * (k + 0.85)) for k in range(len(y))]
+        return "".join(f"M{a:.1f} {t:.1f}H{b:.1f}V{u:.1f}H{a:.1f}Z" for (a, b), t, u in zip(sides, low, high, strict=True))
+    x = np.linspace(0, CURVE_WIDTH, len(y))
+    outline = [*zip(x, low, strict=True), *zip(x[::-1], high[::-1], strict=True)]
+    return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in outline) + "Z"
 
 
 def _levels(y: np.ndarray) -> str:

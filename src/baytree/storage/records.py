@@ -153,6 +153,7 @@ def _array(items: list[Any]) -> np.ndarray:
 
 
 RECORDS = {
+    "additive": "additive.model:AdditiveModel",
     "bayes_tree": "hybrid.model:BayesTree",
     "linear_discriminant": "linear.discriminant.model:LinearDiscriminant",
     "logistic": "linear.logistic.model:LogisticModel",

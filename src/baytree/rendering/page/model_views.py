@@ -239,6 +239,8 @@ class FunctionView(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     ticks: tuple[tuple[float, str], ...]
     largest: str  # value at the upper edge of the box
+    bands: tuple[str, ...] = ()  # areas of two standard errors around the lines
+    rows: str = ""  # area: where the training rows lie
 
 
 class SurfaceView(msgspec.Struct, frozen=True):
@@ -261,6 +263,7 @@ class FunctionsView(msgspec.Struct, frozen=True):
     columns: tuple[FunctionView, ...]
     pairs: tuple[SurfaceView, ...]
     hidden: int  # pairs that are not drawn
+    has_bands: bool = False
     id: str = "functions"
     title: str = "Contribution of each column"
 

@@ -118,3 +118,19 @@ def reject_curve(share: np.ndarray, accuracy: np.ndarray, label: str, ax: Axes |
     ax.set_xlabel(label)
     ax.set_ylabel("accuracy of predicted rows")
     return ax
+
+
+def bars_with_line(
+    names: Sequence[str], shares: Sequence[float], values: Sequence[float], label: str, title: str, ax: Axes | None = None
+) -> Axes:
+    """A bar of each name's share, and a line through the values on a second axis."""
+    ax = axes(ax)
+    positions = np.arange(len(names))
+    ax.bar(positions, shares, color=_QUIET, alpha=0.5)
+    ax.set_xticks(positions, [literal(name) for name in names], rotation=30, ha="right")
+    ax.set_ylabel("share of rows")
+    ax.set_title(literal(title))
+    second = ax.twinx()
+    second.plot(positions, values, "o-", color=_COLOUR)
+    second.set_ylabel(literal(label))
+    return ax

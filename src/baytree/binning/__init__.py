@@ -1,0 +1,1 @@
+"""Optimal bins of a column: counts of fine bins that add up, and the best coarse bins over them."""

@@ -1,0 +1,1 @@
+"""Estimators of additive models."""
