@@ -44,6 +44,7 @@ MODELS = {
     "logistic": (bt.LogisticRegression(), MIXED, False),
     "logistic CV": (bt.LogisticRegressionCV(Cs=2, cv=3), NUMBERS, False),
     "MARS": (bt.MARSClassifier(), NUMBERS, False),
+    "additive": (bt.AdditiveClassifier(interactions=2), MIXED, False),
     "ID3": (bt.ID3Classifier(), LEVELS, False),
     "C4.5": (bt.C45Classifier(), MIXED, False),
     "J48": (bt.C45Classifier(conventions="j48", laplace=True), MIXED, False),

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
+from baytree._typing import CostsLike
 from baytree._warnings import did_you_mean
 from baytree.additive.curves import curves_of, plotted
 from baytree.additive.learner import AdditiveLearner
@@ -254,3 +255,18 @@ class AdditiveClassifier(AdditiveEstimator, Classifier):
     >>> model.predict(frame[:2]).tolist()
     ['male', 'female']
     """
+
+    def __init__(
+        self,
+        interactions: int | str = "auto",
+        max_bins: int = 256,
+        monotone: Mapping[str, str] | None = None,
+        smooth: float = 0.0,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+        costs: CostsLike = None,
+    ):
+        super().__init__(interactions, max_bins, monotone, smooth, schema, unseen, n_jobs, profile)
+        self.costs = costs
