@@ -342,3 +342,17 @@ def test_a_known_unit_behind_a_single_number_is_a_unit():
     cells = ["12 kg" if k == 200 else str(10 + k % 50) for k in range(400)]
     with pytest.warns(bt.BaytreeWarning, match="399 numbers have no unit and are assumed to be in 'kg'"):
         bt.NaiveBayesClassifier().fit({"x": cells, "y": ["a", "b"] * 200}, "y")
+
+
+def test_a_column_of_ranges_without_a_number_keeps_its_levels(tmp_path):
+    (tmp_path / "adult.csv").write_text("hours,income\n40,<=50K\n13,>50K\n50,<=50K\n45,>50K\n")
+    with pytest.warns(bt.BaytreeWarning, match="ranges such as '<=50K', without any plain number"):
+        frame = bt.read(tmp_path / "adult.csv")
+    assert frame["income"].to_list() == ["<=50K", ">50K", "<=50K", ">50K"]
+    assert bt.CARTClassifier().fit(frame, "income").classes_.tolist() == ["<=50K", ">50K"]
+
+
+def test_a_bound_among_numbers_is_read_as_the_number():
+    with pytest.warns(bt.BaytreeWarning, match="bounds such as '<0.5' are read as the number itself"):
+        model = bt.DecisionTreeClassifier().fit({"dose": ["<0.5", "0.7", "1.2", "0.9"], "y": ["a", "a", "b", "b"]}, "y")
+    assert model.schema_["dose"].kind is bt.Kind.NUMERIC

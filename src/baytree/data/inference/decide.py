@@ -11,7 +11,7 @@ from collections.abc import Collection
 from baytree.data.inference.evidence import FormatDecision, StringEvidence, TableConventions, missing_token_notes
 from baytree.data.parsing.numbers import AMBIGUOUS_MARKS, BY_COMMA, BY_DOT, GROUPED, UNITLESS, can_be_compared, is_known
 from baytree.data.parsing.string_format import StringFormat
-from baytree.data.parsing.vocabulary import BOUNDS
+from baytree.data.parsing.vocabulary import BOUNDS, INEQUALITIES
 from baytree.data.schema.notes import Note
 
 # max proportion of cells of a numeric or date column that do not parse: a few remarks must not turn its numbers into levels,
@@ -127,6 +127,11 @@ def decide_number(name: str, evidence: StringEvidence, conventions: TableConvent
     if len(units) > 1 and not can_be_compared(units):
         conflict = f"{_units_phrase(evidence, units)}, cannot be compared"
         return FormatDecision.as_levels(name, conflict, sum(units.values()), "numeric")
+    if sum(n for unit, n in evidence.units.items() if unit in INEQUALITIES) == evidence.n_numbers:
+        conflict = (
+            f"ranges such as {evidence.first(*sorted(INEQUALITIES & evidence.units.keys()))!r}, without any plain number"
+        )
+        return FormatDecision.as_levels(name, conflict, evidence.n_numbers, "numeric")
     decimal, note = _decide_decimal(name, evidence, conventions)
     common_unit = max(sorted(units), key=lambda unit: units[unit]) if len(units) > 1 else ""
     unit_notes = _unit_notes(name, evidence, units) if not common_unit else _bare_note(name, evidence, common_unit)

@@ -83,6 +83,8 @@ CURRENCIES = _listed(
 
 BOUNDS = _listed("< | > | ≤ | ≥ | <= | >= | ~ | ≈ | ca. | ca | c. | approx. | approx | about | ± | # | nr. | no.")
 
+INEQUALITIES = _listed("< | > | ≤ | ≥ | <= | >=")  # bounds that say on which side of the number a value lies
+
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "Mio.": 1e6, "mn": 1e6, "MM": 1e6, "mio": 1e6, "B": 1e9, "bn": 1e9,
           "Bn": 1e9, "Mrd": 1e9, "Mrd.": 1e9, "T": 1e12, "tn": 1e12}  # fmt: skip
 
