@@ -75,7 +75,7 @@ def test_answers_are_added_in_the_order_of_the_pieces_whoever_held_them(table, t
 
     rows = on_dask(table, tmp_path, 6)
     packs = pieces_on(rows)
-    monkeypatch.setattr(engine.WorkerBlocks, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
+    monkeypatch.setattr(engine.WorkerBlocks, "_query_locations", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
     found = packs.sum(lambda piece: TableList((len(piece),))).tables
     assert found == tuple(rows.map_partitions(len).compute())
 
@@ -85,7 +85,7 @@ def test_rows_keep_their_order_where_workers_add_up_large_answers(table, tmp_pat
     from baytree.engine import dask as engine
 
     monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
-    monkeypatch.setattr(engine.WorkerBlocks, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
+    monkeypatch.setattr(engine.WorkerBlocks, "_query_locations", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
     rows = table.drop("w")
     there = on_dask(rows, tmp_path, 6)
     here, there_too = (bt.cross_validate(bt.NaiveBayesClassifier(), each, "y", cv=4) for each in (rows, there))

@@ -61,7 +61,8 @@ def test_what_was_large_is_not_worked_out_twice_in_the_next_round(packs, blocks,
     asked = []
     monkeypatch.setattr(engine, "MAX_GATHERED_BYTES", 100)
     mapped = engine.CachedBlocks._map_blocks
-    monkeypatch.setattr(engine.CachedBlocks, "_mapped", lambda self, *given: asked.append(given[1]) or mapped(self, *given))
+    recorded = lambda self, *given: asked.append(given[1]) or mapped(self, *given)  # noqa: E731
+    monkeypatch.setattr(engine.CachedBlocks, "_map_blocks", recorded)
     for _ in range(3):
         packs.map_reduce(blocks)
     assert [most is None for most in asked] == [False, True, True, True]

@@ -125,6 +125,7 @@ NOISE = "rounding decides which ranks may be knots"
 UNITS = "what is new in a line is measured in the units of its column"
 SIZES = "its limits count rows"
 IN_ORDER = "rows are learnt in their order"
+TIES = "among trees of equal cost and size the search takes the one it finds first, and weights set its bounds"
 MEAN = "weights are taken over their mean, and rows are counted beside them"
 WEIGHS = "a copied column counts twice"
 
@@ -206,7 +207,7 @@ SUBJECTS = {
     },
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
     "tree with naive Bayes leaves": _tree(bt.NBTreeClassifier(min_bayes=10), copy=COUNTS, double=PRIOR),
-    "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None)),
+    "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None), double=TIES),
     "streaming tree": _tree(bt.StreamingTreeClassifier(grace=10, confidence=0.1), order=IN_ORDER, double=IN_ORDER),
     "streaming tree, adaptive": _tree(
         bt.StreamingTreeClassifier(leaves="adaptive", grace=10, confidence=0.1),

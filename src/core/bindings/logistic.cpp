@@ -80,14 +80,14 @@ class LogisticRows {
                     std::shared_ptr<linear::Preconditioner> near) const {
     require(starts.shape(0) > 0, "logistic rows: no start");
     const linear::Penalty penalty = checked(ridge, lasso, starts.shape(1), starts.shape(2));
-    std::optional<linear::LogisticFit> fit;
-    {
-      const nb::gil_scoped_release unlocked;
+    Workers workers(1, is_interrupted);
+    const linear::StoppingRule stop{tol, target, max_steps, [&] { workers.poll(); }};
+    auto fit = interruptible([&] {
       std::vector<std::vector<double>> thetas;
       const size_t size = starts.shape(1) * starts.shape(2);
       for (size_t s = 0; s < starts.shape(0); ++s) thetas.emplace_back(starts.data() + s * size, starts.data() + (s + 1) * size);
-      fit = visit([&](const auto& rows) { return linear::fit_logistic(rows, penalty, std::move(thetas), {tol, target, max_steps}, near); });
-    }
+      return visit([&](const auto& rows) { return linear::fit_logistic(rows, penalty, std::move(thetas), stop, near); });
+    });
     if (!fit) return nb::make_tuple();
     nb::list objectives;
     for (const double each : fit->objectives) objectives.append(each);

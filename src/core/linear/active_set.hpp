@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -21,8 +22,9 @@ namespace baytree::linear {
 // the penalty.
 class ActiveSet {
  public:
-  ActiveSet(std::span<const double> matrix, std::span<const double> ridge, std::span<const double> lasso)
-      : matrix_(matrix), ridge_(ridge), lasso_(lasso), m_(ridge.size()) {}
+  // `poll` is called from time to time and may throw to stop the search.
+  ActiveSet(std::span<const double> matrix, std::span<const double> ridge, std::span<const double> lasso, std::function<void()> poll = [] {})
+      : matrix_(matrix), ridge_(ridge), lasso_(lasso), m_(ridge.size()), poll_(std::move(poll)) {}
 
   // Moves the point until every coefficient violates optimality by at most `near`, or the iterations are used up. Returns false if the
   // matrix is not finite.
@@ -72,6 +74,7 @@ class ActiveSet {
   // Moves to the minimum on the support, except for coefficients that would change sign; returns false if it cannot be solved.
   bool polish(std::vector<double>& target, std::vector<double>& slope) const {
     for (int drops = 0, null_moves = 0; drops < kMaxDrops && null_moves < kMaxNullMoves;) {
+      poll_();
       const auto active = support(target);
       if (active.empty()) return true;
       const auto direction = to_minimum(active, target, slope);
@@ -151,6 +154,7 @@ class ActiveSet {
     for (const std::size_t j : active) largest_lasso = std::max(largest_lasso, lasso_[j]);
     std::vector<double> steepest;
     for (std::size_t dependent = 0; dependent < factor->n_dependent(); ++dependent) {
+      poll_();
       auto null = factor->null_direction(dependent);
       double decrease = 0;
       for (std::size_t a = 0; a < null.size(); ++a) decrease += right[a] * null[a];
@@ -183,6 +187,7 @@ class ActiveSet {
 
   std::span<const double> matrix_, ridge_, lasso_;
   std::size_t m_;
+  std::function<void()> poll_;
 };
 
 // Step from theta to where every coefficient of the quadratic with this Hessian violates optimality by at most `near`; empty if the

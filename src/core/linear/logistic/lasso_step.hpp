@@ -19,7 +19,8 @@ namespace baytree::linear {
 
 template <LogisticRows Rows> class LassoStep {
  public:
-  LassoStep(const Rows& rows, const Penalty& penalty) : rows_(rows), penalty_(penalty) {}
+  LassoStep(const Rows& rows, const Penalty& penalty, std::function<void()> poll)
+      : rows_(rows), penalty_(penalty), poll_(std::move(poll)) {}
 
   // Step from theta, where the largest violation is `violation`.
   std::optional<std::vector<double>> from(const Evaluation& here, std::span<const double> theta, double violation, double) {
@@ -34,7 +35,7 @@ template <LogisticRows Rows> class LassoStep {
       const std::size_t at = some.index[a], j = at % rows_.q();
       ridge[a] = penalty_.ridge[j], lasso[a] = penalty_.lasso[j], target[a] = theta[at], slope[a] = here.gradient[at];
     }
-    if (!ActiveSet(matrix, ridge, lasso).minimise(target, slope, kForcing * violation)) return std::nullopt;
+    if (!ActiveSet(matrix, ridge, lasso, poll_).minimise(target, slope, kForcing * violation)) return std::nullopt;
     std::vector<double> step(theta.size(), 0.0);
     for (std::size_t a = 0; a < m; ++a) step[some.index[a]] = target[a] - theta[some.index[a]];
     return step;
@@ -91,6 +92,7 @@ template <LogisticRows Rows> class LassoStep {
 
   const Rows& rows_;
   const Penalty penalty_;
+  const std::function<void()> poll_;
 };
 
 }  // namespace baytree::linear

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,10 +21,12 @@
 
 namespace baytree::linear {
 
-// The violation that counts as converged, the smaller one worth reaching, and the maximum number of steps.
+// The violation that counts as converged, the smaller one worth reaching, the maximum number of steps, and a function that is called from
+// time to time and may throw to stop the search.
 struct StoppingRule {
   double tol, target;
   std::int64_t max_steps;
+  std::function<void()> poll;
 };
 
 struct LogisticFit {
@@ -83,6 +86,7 @@ std::optional<LogisticFit> minimise(const Rows& rows, const Penalty& penalty, Mo
   fit.objectives.push_back(here.loss + penalty.cost(fit.theta));
   while (fit.violation > stop.target && fit.steps < stop.max_steps) {
     ++fit.steps;
+    stop.poll();
     const auto step = steps.from(here, fit.theta, fit.violation, stop.target);
     if (!step) return std::nullopt;
     auto moved = backtrack(rows, penalty, here, fit.theta, *step);
@@ -101,7 +105,7 @@ template <LogisticRows Rows>
 std::optional<LogisticFit> fit_logistic(const Rows& rows, const Penalty& penalty, std::vector<std::vector<double>> starts,
                                         const StoppingRule& stop, std::shared_ptr<const Preconditioner> near = nullptr) {
   if (!penalty.is_smooth()) {
-    LassoStep<Rows> steps(rows, penalty);
+    LassoStep<Rows> steps(rows, penalty, stop.poll);
     return minimise(rows, penalty, best_start(rows, penalty, starts), stop, steps);
   }
   for (auto& theta : starts) centre_classes(theta, rows.q());
