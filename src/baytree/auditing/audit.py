@@ -11,7 +11,7 @@ import numpy as np
 from baytree import _warnings
 from baytree._typing import FrameLike, TargetLike
 from baytree.auditing.columns import column_findings, target_findings
-from baytree.auditing.counts import MAX_COLUMNS, AuditCounts, Bins, bins_of, sample_of
+from baytree.auditing.counts import MAX_COLUMNS, AuditCounts, CountedBins, bins_of, sample_of
 from baytree.auditing.leaks import LeakChecks
 from baytree.auditing.result import Audit, Finding, listed, most_serious_first
 from baytree.auditing.rows import duplicate_findings, group_findings
@@ -118,7 +118,7 @@ class Statistics(NamedTuple):
     """Additive statistics of a table, from two passes over the rows."""
 
     sample: Table  # with the examined columns only
-    bins: tuple[Bins | None, ...]
+    bins: tuple[CountedBins | None, ...]
     counts: AuditCounts
     left_out: tuple[str, ...]
 

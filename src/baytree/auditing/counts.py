@@ -41,7 +41,7 @@ def _every_nth_row(step: int, table: Table) -> Table:
     return table.take(np.arange(len(table))[every_nth(step, table.first, len(table))])
 
 
-class Bins(NamedTuple):
+class CountedBins(NamedTuple):
     """How the values of one column become codes: cut points of numbers, or the number of levels."""
 
     cuts: np.ndarray | None  # ascending; None for levels
@@ -52,22 +52,22 @@ class Bins(NamedTuple):
         return values if self.cuts is None else binning.bin_codes(values, self.cuts)
 
 
-def bins_of(sample: Table, n_columns: int) -> tuple[Bins | None, ...]:
+def bins_of(sample: Table, n_columns: int) -> tuple[CountedBins | None, ...]:
     """Bins of the first columns of a table; None for text, and for too many levels."""
     return tuple(_bins(sample, j) for j in range(n_columns))
 
 
-def _bins(sample: Table, j: int) -> Bins | None:
+def _bins(sample: Table, j: int) -> CountedBins | None:
     column, values = sample.schema.columns[j], sample.values[j]
     if isinstance(values, Tokens):
         return None
     if column.kind is not Kind.NUMERIC:
         n = len(column.levels)
-        return Bins(None, n) if n * N_FOLDS * max(sample.n_classes, 3) <= MAX_CELLS else None
+        return CountedBins(None, n) if n * N_FOLDS * max(sample.n_classes, 3) <= MAX_CELLS else None
     cuts = binning.quantile_cuts(values, np.ones(len(values)), QUANTILES)
     if sample.n_classes > 1:
         cuts = np.union1d(cuts, binning.mdl_cuts(values, sample.label, sample.n_classes))
-    return Bins(cuts, len(cuts) + 1)
+    return CountedBins(cuts, len(cuts) + 1)
 
 
 class AuditCounts(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ class AuditCounts(msgspec.Struct, frozen=True):
     n_rows: int
 
     @classmethod
-    def of(cls, bins: tuple[Bins | None, ...], centre: float, table: Table) -> Self:
+    def of(cls, bins: tuple[CountedBins | None, ...], centre: float, table: Table) -> Self:
         """Sums of one partition; numeric targets are centred first, so that squares do not cancel."""
         fold = fold_of_rows(table.first, len(table))
         columns, missing, extremes = [], [], []
@@ -105,7 +105,7 @@ def fold_of_rows(first: int, n_rows: int) -> np.ndarray:
     return (mix_bits(index + np.uint64(1)) % np.uint64(N_FOLDS)).astype(np.int64)
 
 
-def _sums(bins: Bins, values: np.ndarray, fold: np.ndarray, table: Table, centre: float) -> np.ndarray:
+def _sums(bins: CountedBins, values: np.ndarray, fold: np.ndarray, table: Table, centre: float) -> np.ndarray:
     cell = fold * (bins.n_codes + 1) + bins.codes(values) + 1
     shape, n_cells = (N_FOLDS, bins.n_codes + 1), N_FOLDS * (bins.n_codes + 1)
     if table.n_classes:

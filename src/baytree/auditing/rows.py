@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baytree.auditing.counts import Bins
+from baytree.auditing.counts import CountedBins
 from baytree.auditing.result import Finding
 from baytree.data.encoding.table import Table, Tokens, Values, is_missing
 from baytree.data.parsing.vocabulary import Pattern
@@ -192,7 +192,7 @@ MAX_RUNS = 1.2  # runs of equal values per level, if each level is one block
 MIN_AGREEMENT = 0.95  # excess, over chance, of rows that agree with the most frequent value of their group
 
 
-def group_findings(table: Table, bins: tuple[Bins | None, ...], known: Collection[str]) -> list[Finding]:
+def group_findings(table: Table, bins: tuple[CountedBins | None, ...], known: Collection[str]) -> list[Finding]:
     """Columns whose rows belong together: named as such, in blocks, or with other columns constant in each group.
 
     `known` are columns that other findings explain: leaks, times.
@@ -228,7 +228,7 @@ def _group_numbers(values: np.ndarray, is_numeric: bool) -> np.ndarray | None:
     return group
 
 
-def _codes(table: Table, j: int, own: Bins | None) -> np.ndarray | None:
+def _codes(table: Table, j: int, own: CountedBins | None) -> np.ndarray | None:
     """Codes of a column in at most about ten bins, of which the largest has at most 80 % of the rows; else None."""
     if own is None:
         return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baytree.auditing.counts import Bins
+from baytree.auditing.counts import CountedBins
 from baytree.auditing.result import Finding, listed
 from baytree.data.encoding.table import Table, Tokens
 from baytree.data.frames.numbers import Numbers
@@ -66,7 +66,9 @@ def _is_time(name: str, values: np.ndarray, is_date: bool) -> bool:
     return named and (is_year or bool((np.diff(values) >= 0).all()))
 
 
-def time_findings(table: Table, bins: tuple[Bins | None, ...], columns: list[TimeColumn], is_given: bool) -> list[Finding]:
+def time_findings(
+    table: Table, bins: tuple[CountedBins | None, ...], columns: list[TimeColumn], is_given: bool
+) -> list[Finding]:
     """Finding on the first of the columns; `is_given` if folds respect it already."""
     if not columns:
         return []
@@ -89,7 +91,7 @@ def time_findings(table: Table, bins: tuple[Bins | None, ...], columns: list[Tim
     return [Finding("time", tuple(each.name for each in columns), f"{subject}; {what}", remedy, figure)]
 
 
-class Drift(NamedTuple):
+class TimeDrift(NamedTuple):
     """Columns whose distribution differs between two parts of the rows, the largest distance first."""
 
     changed: list[str]
@@ -97,7 +99,9 @@ class Drift(NamedTuple):
     distance: float  # total variation of the first of them, from 0 to 1
 
 
-def drift_of(table: Table, bins: tuple[Bins | None, ...], time: TimeColumn, excluded: Collection[int | None]) -> Drift:
+def drift_of(
+    table: Table, bins: tuple[CountedBins | None, ...], time: TimeColumn, excluded: Collection[int | None]
+) -> TimeDrift:
     """Compare the first quarter of the rows with the last, column by column and in the target: chi², Holm.
 
     `excluded` are the columns that are times themselves.
@@ -106,7 +110,7 @@ def drift_of(table: Table, bins: tuple[Bins | None, ...], time: TimeColumn, excl
     order = known[np.argsort(time.values[known], kind="stable")]
     n = len(order) // 4
     if n < 10:
-        return Drift([], 0, 0.0)
+        return TimeDrift([], 0, 0.0)
     quarters = order[:n], order[-n:]
     coded = [(table.schema.target.name, _target_codes(table))]
     for j, own in enumerate(bins):
@@ -117,7 +121,7 @@ def drift_of(table: Table, bins: tuple[Bins | None, ...], time: TimeColumn, excl
     rank = np.argsort(p, kind="stable")
     adjusted = np.maximum.accumulate(p[rank] * (len(p) - np.arange(len(p))))
     changed = sorted((tests[k] for k in rank[adjusted < SIGNIFICANCE]), key=lambda each: -each[1])
-    return Drift([name for name, *_ in changed], len(tests), changed[0][1] if changed else 0.0)
+    return TimeDrift([name for name, *_ in changed], len(tests), changed[0][1] if changed else 0.0)
 
 
 def _target_codes(table: Table) -> np.ndarray:
@@ -126,7 +130,7 @@ def _target_codes(table: Table) -> np.ndarray:
     return binning.bin_codes(table.label, binning.quantile_cuts(table.label, np.ones(len(table)), MAX_DRIFT_BINS))
 
 
-def _few(codes: np.ndarray, own: Bins) -> np.ndarray:
+def _few(codes: np.ndarray, own: CountedBins) -> np.ndarray:
     """Codes of a number in at most `MAX_DRIFT_BINS` bins; levels stay."""
     if own.cuts is None or own.n_codes <= MAX_DRIFT_BINS:
         return codes

@@ -1,7 +1,7 @@
 """Incremental estimators: `partial_fit`, `merge` and `forget`.
 
 `IncrementalEstimator` encodes further batches under the schema of earlier ones, collects the notes of all batches, and
-computes expensive attributes on first access. `AdditiveEstimator` is for learners whose model is a function of a mergeable
+computes expensive attributes on first access. `MergeableEstimator` is for learners whose model is a function of a mergeable
 statistic (`base.learner.MergeableLearner`): adding statistics continues training, subtracting them forgets rows, and the
 model equals `fit` on all remaining rows.
 """
@@ -131,7 +131,7 @@ def check_common_classes(one: Schema, other: Schema) -> None:
     )
 
 
-class AdditiveEstimator(IncrementalEstimator):
+class MergeableEstimator(IncrementalEstimator):
     """Estimator with a mergeable learner: supports `partial_fit`, `merge` and `forget`."""
 
     seen_: Any  # the statistic of all rows so far
@@ -243,7 +243,7 @@ def _sum_parts(parts: tuple[ObservedStatistic, ...], schema: Schema) -> Any:
     return total.seen.to_schema(total.schema, schema)
 
 
-class AdditiveClassifier(Classifier, AdditiveEstimator):
+class MergeableClassifier(Classifier, MergeableEstimator):
     """Classifier with a mergeable learner."""
 
     def partial_fit(
@@ -253,7 +253,7 @@ class AdditiveClassifier(Classifier, AdditiveEstimator):
         return self._learn_more(X, y, classes, sample_weight)
 
 
-class AdditiveRegressor(Regressor, AdditiveEstimator):
+class MergeableRegressor(Regressor, MergeableEstimator):
     """Regressor with a mergeable learner."""
 
     def partial_fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:

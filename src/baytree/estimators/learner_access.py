@@ -24,7 +24,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
 from baytree.engine.remote import RemotePartitions
 from baytree.estimators.base import Estimator, PreparedRows
-from baytree.estimators.incremental import AdditiveEstimator
+from baytree.estimators.incremental import MergeableEstimator
 from baytree.estimators.inner_folds import structure_arguments
 from baytree.folds.row_structure import NO_STRUCTURE, RowStructure
 from baytree.uncertainty.decision import CostMatrix
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=Estimator)
 
-A = TypeVar("A", bound=AdditiveEstimator)
+A = TypeVar("A", bound=MergeableEstimator)
 
 Batch = tuple[FrameLike, TargetLike, WeightsLike]
 
@@ -82,7 +82,7 @@ def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
     """Whether the estimator's learner for such rows is mergeable, so that it can train in batches."""
     with _warnings.capture():  # the same warnings come again during training
         schema = estimator._prepare_rows(X, y, None).rows.schema
-    return isinstance(estimator, AdditiveEstimator) and isinstance(estimator._learner(schema), MergeableLearner)
+    return isinstance(estimator, MergeableEstimator) and isinstance(estimator._learner(schema), MergeableLearner)
 
 
 class SharedStages:
@@ -147,7 +147,7 @@ def fit_in_batches(estimator: A, batches: Iterable[Batch]) -> A:
     return model._set_state_from(reduce(add, statistics()), has_text_names)
 
 
-def _prepare_batches(estimator: AdditiveEstimator, batches: Iterable[Batch]) -> Iterator[PreparedRows]:
+def _prepare_batches(estimator: MergeableEstimator, batches: Iterable[Batch]) -> Iterator[PreparedRows]:
     """Encode each batch, under the kinds of the first one and all levels and classes so far."""
     known = None
     for batch in batches:

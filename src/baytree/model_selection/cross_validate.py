@@ -25,7 +25,7 @@ from baytree.engine.dispatch import remote_source
 from baytree.engine.remote import RemotePartitions, check_memory
 from baytree.engine.worker_results import OptionalStatistic
 from baytree.estimators.base import Estimator
-from baytree.estimators.incremental import AdditiveEstimator
+from baytree.estimators.incremental import MergeableEstimator
 from baytree.estimators.learner_access import cost_matrix, learner_of, prepare_remote_rows
 from baytree.folds.row_structure import GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV, Folds, names_rows, read_cv
@@ -127,7 +127,7 @@ def cross_validate_remote(
     estimator: EstimatorLike, frame: FrameLike, target: TargetLike, sample_weight: WeightsLike, cv: CV, seed: int
 ) -> CrossValidation | None:
     """Cross-validation of rows that stay remote; None if it needs them in memory."""
-    if not isinstance(estimator, AdditiveEstimator) or names_rows(cv) or cv in ("loo", "leave-one-out"):
+    if not isinstance(estimator, MergeableEstimator) or names_rows(cv) or cv in ("loo", "leave-one-out"):
         return None
     rows = prepare_remote_rows(clone(estimator), frame, target, sample_weight)
     learner = learner_of(estimator, rows.schema)

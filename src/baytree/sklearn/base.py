@@ -12,7 +12,7 @@ from baytree._typing import CostsLike, FrameLike, RejectLike, TargetLike, Weight
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import SchemaLike
 from baytree.estimators.base import Estimator
-from baytree.estimators.incremental import AdditiveClassifier
+from baytree.estimators.incremental import MergeableClassifier
 from baytree.estimators.prediction import Classifier
 
 
@@ -72,7 +72,7 @@ def refuse_gaps(X: FrameLike) -> None:
         )
 
 
-class IncrementalSklearnCompatible(SklearnCompatible, AdditiveClassifier):
+class IncrementalSklearnCompatible(SklearnCompatible, MergeableClassifier):
     """Classifier with scikit-learn's `partial_fit`, whose first call must name all classes."""
 
     def partial_fit(

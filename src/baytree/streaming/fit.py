@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from baytree.data.schema.notes import Note
     from baytree.data.schema.schema import Schema
     from baytree.estimators.base import Estimator
-    from baytree.estimators.incremental import AdditiveEstimator
+    from baytree.estimators.incremental import MergeableEstimator
 
 Progress = Callable[[int], Any]
 
@@ -47,11 +47,11 @@ def learn(
 def _fit(
     offers: Mapping[str, Estimator], source: files.TableSource, request: FitRequest, progress: Progress | None
 ) -> Estimator:
-    from baytree.estimators.incremental import AdditiveEstimator
+    from baytree.estimators.incremental import MergeableEstimator
     from baytree.estimators.learner_access import adds_up
 
     only = next(iter(offers.values())) if len(offers) == 1 else None
-    if not isinstance(only, AdditiveEstimator):
+    if not isinstance(only, MergeableEstimator):
         return _fit_in_memory(offers, source, request, progress)
     first = next((frame_rows for frame in source.batches() if len(frame_rows := counted_rows(frame, request, 0))), None)
     if first is not None:
@@ -62,8 +62,8 @@ def _fit(
 
 
 def _fit_in_batches(
-    estimator: AdditiveEstimator, source: files.TableSource, request: FitRequest, progress: Progress | None
-) -> AdditiveEstimator:
+    estimator: MergeableEstimator, source: files.TableSource, request: FitRequest, progress: Progress | None
+) -> MergeableEstimator:
     from baytree.estimators.learner_access import fit_in_batches
 
     n_rows, n_kept, profile = 0, 0, None
@@ -89,12 +89,12 @@ def _fit_in_batches(
 
 
 def _with_whole_profile(
-    estimator: AdditiveEstimator,
-    learnt: AdditiveEstimator,
+    estimator: MergeableEstimator,
+    learnt: MergeableEstimator,
     census: TableProfile,
     source: files.TableSource,
     request: FitRequest,
-) -> AdditiveEstimator:
+) -> MergeableEstimator:
     """Set the notes of the whole table; fit again if its profile suggests other kinds than the first batch."""
     whole = census.schema()
     if isinstance(estimator.schema, (dict, type(None))) and _kinds(whole) != _kinds(learnt.schema_):
@@ -106,7 +106,7 @@ def _with_whole_profile(
     return learnt
 
 
-def _profile(estimator: AdditiveEstimator, columns: pl.DataFrame, target: str) -> TableProfile:
+def _profile(estimator: MergeableEstimator, columns: pl.DataFrame, target: str) -> TableProfile:
     frame = read(columns.drop(target))
     declared = estimator.schema if isinstance(estimator.schema, dict) else None
     return TableProfile.of_part(msgspec.structs.replace(frame, target=target), declared)

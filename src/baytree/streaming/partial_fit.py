@@ -24,16 +24,16 @@ from baytree.storage.files import ModelFileError, naming_file
 if TYPE_CHECKING:
     import polars as pl
 
-    from baytree.estimators.incremental import AdditiveEstimator
+    from baytree.estimators.incremental import MergeableEstimator
 
 
 def partial_fit(
-    estimator: AdditiveEstimator,
+    estimator: MergeableEstimator,
     rows: Scan,
     target: str,
     checkpoint: str | os.PathLike,
     sample_weight: str | None = None,
-) -> AdditiveEstimator:
+) -> MergeableEstimator:
     """Fit an estimator to files batch by batch; after a kill, the next call continues, and no row counts twice.
 
     After each batch the model is written to the checkpoint, atomically, with the files and rows that it has learnt. A later
@@ -83,7 +83,7 @@ def partial_fit(
     return Checkpoint(target, sample_weight, (), 0, state).estimator(path)
 
 
-def _update(estimator: AdditiveEstimator, state: str | None, frame: pl.DataFrame, target: str, weight: str | None) -> str:
+def _update(estimator: MergeableEstimator, state: str | None, frame: pl.DataFrame, target: str, weight: str | None) -> str:
     """Return the state after these rows. It always passes through a file, so that an interrupted run gives the same."""
     from sklearn.base import clone
 
@@ -159,11 +159,11 @@ class Checkpoint(msgspec.Struct, frozen=True):
         body = msgspec.json.encode(self)
         write_file(path, _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
-    def estimator(self, path: Path) -> AdditiveEstimator:
+    def estimator(self, path: Path) -> MergeableEstimator:
         """Load the estimator of the checkpoint."""
         return loads(self.model.encode(), str(path))
 
-    def refuse_another_stream(self, path: Path, given: AdditiveEstimator, request: tuple, paths: Sequence[Path]) -> None:
+    def refuse_another_stream(self, path: Path, given: MergeableEstimator, request: tuple, paths: Sequence[Path]) -> None:
         """Raise ValueError if the model, the target or the files differ from those of the checkpoint."""
         stored = self.estimator(path)
         if type(stored) is not type(given) or repr(stored.get_params()) != repr(given.get_params()):
@@ -181,6 +181,6 @@ class Checkpoint(msgspec.Struct, frozen=True):
                 )
 
 
-def state_of(estimator: AdditiveEstimator) -> str:
+def state_of(estimator: MergeableEstimator) -> str:
     """Return the estimator as the content of a model file."""
     return dumps(estimator).decode()

@@ -16,7 +16,7 @@ from baytree._typing import CostsLike, FrameLike, PriorsLike, RandomLike, Target
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
-from baytree.estimators.incremental import AdditiveClassifier
+from baytree.estimators.incremental import MergeableClassifier
 from baytree.linear.discriminant.learner import (
     TEXT_REMEDY,
     DiscriminantLearner,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class _Discriminant(AdditiveClassifier):
+class _Discriminant(MergeableClassifier):
     """Base of both discriminant analyses: shared parameters, leave-one-out, sampling."""
 
     covariance: str

@@ -16,7 +16,7 @@ from baytree import param_validation
 from baytree._typing import FrameLike, TargetLike, WeightsLike
 from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions
-from baytree.estimators.incremental import AdditiveRegressor
+from baytree.estimators.incremental import MergeableRegressor
 from baytree.estimators.linear.logistic import l1_ratio_of
 from baytree.estimators.prediction import Regressor
 from baytree.linear.design.learn import MISSING_POLICIES
@@ -99,7 +99,7 @@ def plot_coefficient_path(path: RegularizationPath, ax: Axes | None) -> Axes:
 _PATH_LENGTH = 100  # penalty strengths along a path
 
 
-class LinearRegression(LinearRegressor, AdditiveRegressor):
+class LinearRegression(LinearRegressor, MergeableRegressor):
     """Linear regression on a raw table: least squares, or with an l1, l2 or elastic-net penalty.
 
     Minimises RSS / 2n + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²); the intercept is not penalised. Everything is derived

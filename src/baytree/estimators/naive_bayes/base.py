@@ -24,7 +24,7 @@ from baytree.data.inference.infer import schema_of_array
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
 from baytree.display.results import frame_of
-from baytree.estimators.incremental import AdditiveClassifier
+from baytree.estimators.incremental import MergeableClassifier
 from baytree.naive_bayes.dependence import Dependence, dependence_of
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.naive_bayes.events.text_likelihoods import WordLikelihood, top_words
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _N_SAMPLES = 2000  # rows drawn from the model, with which the likelihood of other rows is compared
 
 
-class BayesClassifier(AdditiveClassifier):
+class BayesClassifier(MergeableClassifier):
     """Base of naive Bayes classifiers; a subclass chooses the event models of columns and the estimation."""
 
     _accepts_infinite = True  # at encoding: the kernels refuse infinities while reading, which saves one pass

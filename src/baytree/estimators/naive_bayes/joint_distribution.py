@@ -20,12 +20,12 @@ from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import NO_TARGET, Schema, SchemaLike
 from baytree.display.results import frame_of
 from baytree.estimators.base import PreparedRows
-from baytree.estimators.incremental import AdditiveClassifier
+from baytree.estimators.incremental import MergeableClassifier
 from baytree.naive_bayes import joint_learner
 from baytree.naive_bayes.joint_model import Combinations, JointTable
 
 
-class JointDistribution(AdditiveClassifier):
+class JointDistribution(MergeableClassifier):
     """Joint distribution of all columns and the target, estimated by counting; predicts the most probable class.
 
     Without a target, `fit(frame)` counts the columns alone: `table`, `probability` and `sample` work, predictions are

@@ -11,7 +11,7 @@ from baytree.data.schema.schema import Schema
 from baytree.linear.design.feature_layout import MISSING, VALUE
 from baytree.linear.mars.backward import SplineImportanceTable, importance_table
 from baytree.linear.mars.model import LINEAR, RISING, column_of
-from baytree.rendering.plots.model_plots import Axis, SplineCurve
+from baytree.rendering.plots.model_plots import SplineAxis, SplineCurve
 from baytree.summary.linear import SplineSummary, SplineTerm
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def _curve(model: MarsModel, schema: Schema, columns: tuple[int, ...], terms: li
     points = np.meshgrid(*grids, indexing="ij")
     effect = _effect(model, schema, terms, {j: point.ravel() for j, point in zip(columns, points, strict=True)})
     axes = tuple(
-        Axis(schema.columns[j].name, grid, _level_names(grid, schema, j)) for j, grid in zip(columns, grids, strict=True)
+        SplineAxis(schema.columns[j].name, grid, _level_names(grid, schema, j))
+        for j, grid in zip(columns, grids, strict=True)
     )
     scores = tuple(map(str, schema.classes)) if model.link == "ovr" else (schema.target.name,)
     unit = "log-odds" if model.link == "ovr" else _scores(model, schema)[0]

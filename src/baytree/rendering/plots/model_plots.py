@@ -130,7 +130,7 @@ _PANELS_PER_ROW = 3
 _PANEL_INCHES = 3.6, 2.8  # width and height of a panel
 
 
-class Axis(msgspec.Struct, frozen=True):
+class SplineAxis(msgspec.Struct, frozen=True):
     """Axis of a spline plot: values of a column; for nominal columns the codes, with the levels."""
 
     name: str
@@ -141,7 +141,7 @@ class Axis(msgspec.Struct, frozen=True):
 class SplineCurve(msgspec.Struct, frozen=True):
     """Contribution of one column, or of two together, to each score."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[SplineAxis, ...]
     effect: np.ndarray  # float64 [length of each axis …, n_scores]
     scores: tuple[str, ...]  # classes, or the target
     unit: str  # unit of the contribution
@@ -184,7 +184,7 @@ def _map(curve: SplineCurve, k: int, ax: Axes) -> None:
     ax.set_title(literal(curve.scores[k] if len(curve.scores) > 1 else curve.unit), fontsize="small")
 
 
-def _name(ax: Axes, column: Axis, side: str) -> None:
+def _name(ax: Axes, column: SplineAxis, side: str) -> None:
     (ax.set_xlabel if side == "x" else ax.set_ylabel)(literal(column.name), fontsize="small")
     if column.levels:
         (ax.set_xticks if side == "x" else ax.set_yticks)(
