@@ -151,15 +151,28 @@ def test_tensors_of_the_inference_protocol_give_the_same_numbers(server, fitted,
     assert {each["name"]: each["datatype"] for each in metadata["inputs"]} == kinds
 
 
+def test_an_unseen_level_is_named_in_the_explanation_as_by_the_model(tmp_path):
+    rows = {"colour": ["red", "blue"] * 10, "size": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}
+    model = bt.NaiveBayesClassifier().fit(rows, "y")
+    row = {"colour": "green", "size": 1.0}
+    bt.save(model, tmp_path / "m.baytree")
+    server = Server([tmp_path / "m.baytree"])
+    answer = server.ask("POST", "/models/m/explain", {"rows": [row]}).json()
+    assert answer["explanations"] == [each.to_dict() for each in model.explain([row])]
+    assert "green (not seen in training)" in str(answer["explanations"])
+    partial = server.ask("POST", "/models/m/explain", {"rows": [{"size": 1.0, "colour": None}]})
+    assert partial.status == 200
+
+
 def test_dates_come_as_strings():
     frame = {"day": ["2024-01-01", "2024-02-01", "2025-01-01", "2025-02-01"] * 5, "y": ["a", "a", "b", "b"] * 5}
     model = bt.CARTClassifier(min_split=2).fit(pl.DataFrame(frame).with_columns(pl.col("day").str.to_date()), "y")
     from baytree.serve.cell_values import RequiredColumns
-    from baytree.serve.request_body import read_table
+    from baytree.serve.request_body import encoded, frame_of
 
     predictor = model._predictor
     body = b'{"rows": [{"day": "2024-01-15"}, {"day": null}]}'
-    table = read_table(predictor, RequiredColumns(predictor), body, "application/json", 9)
+    table = encoded(predictor, frame_of(RequiredColumns(predictor), body, "application/json", 9))
     assert table.values[0][0] == 19737
     assert np.isnan(table.values[0][1])
 

@@ -36,12 +36,6 @@ if TYPE_CHECKING:
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 
 
-def read_table(predictor: Predictor, required: RequiredColumns, body: bytes, media: str, max_rows: int) -> Table | None:
-    """Decode and encode the rows of a body; None if there are no rows."""
-    frame = frame_of(required, body, media, max_rows)
-    return encoded(predictor, frame) if frame.n_rows else None
-
-
 def encoded(predictor: Predictor, frame: RawFrame) -> Table:
     """Encode rows; errors do not show values, and warnings are suppressed."""
     with _warnings.capture():

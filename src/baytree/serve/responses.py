@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
+from baytree.base.unknown_values import name_unknown_values
 from baytree.data.encoding.table import Table
+from baytree.data.frames.raw import RawFrame
 from baytree.data.schema.column import Column, Kind
 from baytree.interview.interview import Interview, Question, resume_interview
 from baytree.serve.json_body import Value, check_duplicate_keys, decoded
@@ -54,9 +56,11 @@ def unanswered(served: Served, probability: np.ndarray, choice: np.ndarray) -> l
     return low_confidence_reasons(probability[range(len(choice)), choice], served.min_probability or 0.0)
 
 
-def explanations(served: Served, table: Table | None) -> dict[str, Any]:
+def explanations(served: Served, frame: RawFrame, table: Table | None) -> dict[str, Any]:
     """Return the explanation of each row; an effect that excludes a class is null, and the class is listed as excluded."""
     records = [] if table is None else served.predictor.explain_encoded(table)
+    if table is not None and frame.is_named and table.schema.is_named:
+        records = name_unknown_values(records, frame, table)
     return {"explanations": [record.to_dict() for record in records]}
 
 

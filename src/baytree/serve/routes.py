@@ -14,7 +14,7 @@ from baytree.serve.limits import MAX_CONTRIBUTIONS, MAX_EXPLAINED_ROWS, MAX_ROWS
 from baytree.serve.models import Models, Served
 from baytree.serve.monitoring import Log, Metrics, families, family
 from baytree.serve.openapi import document
-from baytree.serve.request_body import JSON, encoded, frame_of, read_table
+from baytree.serve.request_body import JSON, encoded, frame_of
 from baytree.serve.responses import encode, identity, index
 
 HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
@@ -70,13 +70,14 @@ def predict(state: ServerState, request: Request) -> Reply:
 
 def explain(state: ServerState, request: Request) -> Reply:
     served = state.models[request.name]
-    table = read_table(served.predictor, served.required, request.body, request.media, MAX_EXPLAINED_ROWS)
+    frame = frame_of(served.required, request.body, request.media, MAX_EXPLAINED_ROWS)
+    table = encoded(served.predictor, frame) if frame.n_rows else None
     n_columns = len(served.predictor.schema.columns)
     if table is not None and len(table) * n_columns > MAX_CONTRIBUTIONS:
         raise RequestError(
             413, f"send at most {MAX_CONTRIBUTIONS // n_columns:,} rows of this model to be explained in one request"
         )
-    return _rows_reply(served, responses.explanations(served, table), 0 if table is None else len(table))
+    return _rows_reply(served, responses.explanations(served, frame, table), 0 if table is None else len(table))
 
 
 def interview(state: ServerState, request: Request) -> Reply:
