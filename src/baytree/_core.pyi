@@ -435,7 +435,7 @@ class TrialRules:
     When levels merge: log p, the least weight of a group and its least share of a node, and beyond how many levels these first run together.
     """
 
-    def __init__(self, log_alpha: float, min_leaf: float, min_prob: float, is_exhaustive: bool, most_levels: int) -> None: ...
+    def __init__(self, log_alpha: float, min_leaf: float, min_prob: float, is_exhaustive: bool, max_levels: int) -> None: ...
 
 def try_columns(columns: list, where: tuple, runs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], test: str, rules: TrialRules, threads: int) -> tuple:
     """

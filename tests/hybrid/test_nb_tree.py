@@ -203,7 +203,7 @@ def test_rows_in_parts_give_the_same_bits():
     estimator = bt.NBTreeClassifier()
     entered = estimator._prepare_rows(frame, y, None)
     made = estimator._learner(entered.rows.schema)
-    tree = made.tree.grown(entered.rows)
+    tree = made.tree.grow_tree(entered.rows)
     offer = hybrid.NodeCandidates(tree, made._offered(tree), made.bayes)
     parts = [entered.table.rows(0, 7), entered.table.rows(7, 200), entered.table.rows(200, 300)]
     seen = hybrid.NodeStatistics.of(entered.table, offer).by_node

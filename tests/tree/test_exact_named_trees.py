@@ -29,7 +29,7 @@ def cart_root(estimator, X, y, criterion="gini"):
     table = estimator._prepare_rows(X, y, None).table
     stopping = Stopping(min_split=2, min_leaf=1, max_depth=1, counts_rows=True, cp=-1.0)
     policy = msgspec.structs.replace(CART, criterion=Criterion(criterion if table.n_classes else "sse"), stopping=stopping)
-    return TreeLearner(policy).grown(LocalPartitions(table))
+    return TreeLearner(policy).grow_tree(LocalPartitions(table))
 
 
 def is_best(tree, X, y, worth):

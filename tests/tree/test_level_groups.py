@@ -13,9 +13,9 @@ PRIORS = {0: 0.5, 1: 0.25, 2: 0.125, 3: 0.125}
 COSTS = np.array([[0, 1, 2, 1], [1, 0, 1, 2], [1, 2, 0, 1], [2, 1, 1, 0]])
 
 
-def _stump(most_tried: int, level: np.ndarray, y: np.ndarray, weight: np.ndarray | None, **settings: object):
+def _stump(max_exhaustive_levels: int, level: np.ndarray, y: np.ndarray, weight: np.ndarray | None, **settings: object):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorted_search, "TRIED_LEVELS", most_tried)
+        patch.setattr(sorted_search, "MAX_EXHAUSTIVE_LEVELS", max_exhaustive_levels)
         model = bt.CARTClassifier(max_depth=1, min_split=2, cp=0, pruning=None, schema={"x0": "nominal"}, **settings)
         names = np.array([f"v{i:02d}" for i in level], object)[:, None]
         return model.fit(names, y, sample_weight=weight).tree_

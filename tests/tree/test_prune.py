@@ -421,7 +421,7 @@ def test_a_fold_loses_at_each_penalty_what_the_pruned_tree_of_its_other_rows_los
     for out in range(3):
         inside = rows.take(fold != out)
         unit = tree.risk[0] * inside.weight.sum() / rows.weight.sum()
-        grown = cart.grown(inside, policy, costs, 0.003 * unit, 1)
+        grown = cart.grow_tree(inside, policy, costs, 0.003 * unit, 1)
         pruned = with_complexity(grown, alpha=0.003 * unit, is_bounded=not by_impurity)
         sums += cart.losses(pruned, rows.take(fold == out), costs, penalty * unit)
     expected = cart.with_errors(steps, *sums, float(tree.risk[0]), float(rows.weight.sum()))

@@ -91,9 +91,9 @@ def column_findings(schema: Schema, counts: AuditCounts) -> list[Finding]:
 def _nearly_empty(names: list[str], missing: Mapping[str, float]) -> list[Finding]:
     if not names:
         return []
-    least = min(missing[name] for name in names)
-    message = f"{listed(names)} {'has' if len(names) == 1 else 'have'} no value in at least {least:.1%} of the rows"
-    return [Finding("nearly_empty", tuple(names), message, _leave_out(names), {"missing": float(least)})]
+    minimum = min(missing[name] for name in names)
+    message = f"{listed(names)} {'has' if len(names) == 1 else 'have'} no value in at least {minimum:.1%} of the rows"
+    return [Finding("nearly_empty", tuple(names), message, _leave_out(names), {"missing": float(minimum)})]
 
 
 def _constant(names: list[str]) -> list[Finding]:

@@ -123,15 +123,15 @@ def most_serious_first(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(plain, key=lambda finding: KINDS.index(finding.kind))
 
 
-def listed(names: Iterable[object], most: int = 3) -> str:
+def listed(names: Iterable[object], maximum: int = 3) -> str:
     """The first names, quoted, and how many more there are.
 
     >>> listed(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"
     """
     texts = [repr(str(name)) for name in names]
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+    more = f" and {len(texts) - maximum} more" if len(texts) > maximum else ""
+    return ", ".join(texts[:maximum]) + more
 
 
 def _paragraph(text: str) -> str:

@@ -274,9 +274,9 @@ def _excess_agreement(group: np.ndarray, codes: np.ndarray) -> float:
 def _agreement(group: np.ndarray, codes: np.ndarray) -> float:
     n_codes = int(codes.max()) + 1
     pairs, counts = np.unique(group.astype(np.int64) * n_codes + codes, return_counts=True)
-    most = np.zeros(int(group.max()) + 1)
-    np.maximum.at(most, pairs // n_codes, counts)
-    return float(most.sum() / len(group))
+    maximum = np.zeros(int(group.max()) + 1)
+    np.maximum.at(maximum, pairs // n_codes, counts)
+    return float(maximum.sum() / len(group))
 
 
 def _is_coarser(group: np.ndarray, codes: np.ndarray) -> bool:

@@ -93,9 +93,9 @@ class ObservedStatistic(msgspec.Struct, frozen=True):
 
     def __add__(self, other: ObservedStatistic) -> ObservedStatistic:
         joint = self.schema.union(other.schema)
-        seen = self.seen.to_schema(self.schema, joint) + other.seen.to_schema(other.schema, joint)
+        statistic = self.seen.to_schema(self.schema, joint) + other.seen.to_schema(other.schema, joint)
         return ObservedStatistic(
-            joint, seen, joined_profiles((self.schema, self.profile), (other.schema, other.profile), joint)
+            joint, statistic, joined_profiles((self.schema, self.profile), (other.schema, other.profile), joint)
         )
 
     def __sub__(self, other: ObservedStatistic) -> ObservedStatistic:
@@ -103,12 +103,12 @@ class ObservedStatistic(msgspec.Struct, frozen=True):
             raise ValueError(
                 "these rows have classes or levels that do not occur in the training rows; only learnt rows can be forgotten"
             )
-        seen = self.seen - other.seen.to_schema(other.schema, self.schema)
-        if not is_of_rows(seen):
+        statistic = self.seen - other.seen.to_schema(other.schema, self.schema)
+        if not is_of_rows(statistic):
             raise ValueError(
                 "some of these rows are not training rows, or had other weights; only learnt rows can be forgotten"
             )
-        schema, remaining = seen.drop_unused_levels(self.schema)
+        schema, remaining = statistic.drop_unused_levels(self.schema)
         return ObservedStatistic(schema, remaining, _without(self, other, schema))
 
 
@@ -193,5 +193,5 @@ class MergeableLearner(Learner, Protocol):
 
     def learn(self, rows: Partitions) -> FitResult:
         """Train on all rows: derive(Σ observe(part))."""
-        seen = self.observe_all(rows)
-        return FitResult(self.derive(seen, rows.schema), seen)
+        statistic = self.observe_all(rows)
+        return FitResult(self.derive(statistic, rows.schema), statistic)

@@ -58,12 +58,12 @@ def fine_bins(rows: Partitions, j: int, special: Sequence[float] = (), max_bins:
     ordinary = rows.map_partitions(partial(_without, j, chosen)) if len(chosen) else rows
     edges = quantile_edges(ordinary, [j], max_bins)[0] if is_numeric else _NO_EDGES
     n_ordered = len(edges) + 1 if is_numeric else len(column.levels)
-    seen = rows.map_reduce(partial(_observe, j, edges, chosen, n_ordered))
-    is_number = isinstance(seen, Moments)
-    if isinstance(seen, Moments):
-        sums = np.stack([part.rounded()[:, 0] for part in (seen.weight, seen.total, seen.square)], axis=1)
+    statistic = rows.map_reduce(partial(_observe, j, edges, chosen, n_ordered))
+    is_number = isinstance(statistic, Moments)
+    if isinstance(statistic, Moments):
+        sums = np.stack([part.rounded()[:, 0] for part in (statistic.weight, statistic.total, statistic.square)], axis=1)
     else:
-        sums = seen.known()
+        sums = statistic.known()
     return FineBins(column, edges, chosen, sums, is_number)
 
 

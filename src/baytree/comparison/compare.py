@@ -156,7 +156,7 @@ def repeats_for(n_rows: int) -> int:
     >>> [repeats_for(n) for n in (100, 199, 200, 500)]
     [3, 3, 2, 1]
     """
-    return next((times for most, times in REPEATS if n_rows < most), 1)
+    return next((times for maximum, times in REPEATS if n_rows < maximum), 1)
 
 
 def cautions(problem: SupervisedProblem, folds: Folds, task: str | None) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def title(compared: Comparison) -> str:
 def leaderboard(compared: Comparison) -> list[list[str]]:
     """Return the header and one line per model, best first."""
     header = ["", "model", _HEADINGS.get(compared.metric, compared.metric), "worse", "±", *_beside(compared), "size"]
-    return [header, *([*_line(compared, place)] for place in range(len(compared.entries)))]
+    return [header, *([*_line(compared, position)] for position in range(len(compared.entries)))]
 
 
 def rule(compared: Comparison) -> str:
@@ -113,8 +113,8 @@ def _of_the_simpler(compared: Comparison) -> str:
     return "No smaller model is as good."
 
 
-def _line(compared: Comparison, place: int) -> list[str]:
-    entry, standing = compared.entries[place], compared.advice.standings[place]
+def _line(compared: Comparison, position: int) -> list[str]:
+    entry, standing = compared.entries[position], compared.advice.standings[position]
     digits = _common_digits(compared)
     beside = [_score(entry.validation.overall(metric)) for metric in _beside(compared)]
     worse = [_score(standing.worse, digits), _score(standing.error, digits)]

@@ -58,7 +58,7 @@ class NewRows:
 class FoldModel(Protocol):
     """Interface of a model that was fitted to some of the rows."""
 
-    def answers(self, asked: NewRows) -> np.ndarray:
+    def answers(self, new_rows: NewRows) -> np.ndarray:
         """Return the probability of each class of the problem, or the predicted number, float64 [n_rows, n_outputs]."""
         ...
 
@@ -71,9 +71,9 @@ class EncodedFoldModel:
     model: Model
     classes: tuple
 
-    def answers(self, asked: NewRows) -> np.ndarray:
+    def answers(self, new_rows: NewRows) -> np.ndarray:
         """Predict from the encoded table."""
-        table = asked.table
+        table = new_rows.table
         predictions = self.model.predict(held_out_table(table, np.arange(len(table)), self.schema))
         return (
             spread(predictions, codes_among(self.schema.classes, self.classes), len(self.classes))
@@ -89,12 +89,12 @@ class RefittedFoldModel:
     estimator: EstimatorLike
     classes: tuple
 
-    def answers(self, asked: NewRows) -> np.ndarray:
+    def answers(self, new_rows: NewRows) -> np.ndarray:
         """Predict from the raw frame."""
         if not self.classes:
-            return np.asarray(self.estimator.predict(asked.X), np.float64)[:, None]
+            return np.asarray(self.estimator.predict(new_rows.X), np.float64)[:, None]
         known = codes_among(self.estimator.classes_, self.classes)
-        return spread(self.estimator.predict_proba(asked.X), known, len(self.classes))
+        return spread(self.estimator.predict_proba(new_rows.X), known, len(self.classes))
 
 
 def models_of(

@@ -27,14 +27,14 @@ from baytree.uncertainty.intervals import TIE_TOLERANCE, weight_up_to
 class ConformalScores(Protocol):
     """Interface of the observed rows with which new rows are compared."""
 
-    def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
+    def of_classes(self, new_rows: NewRows, by_class: bool) -> np.ndarray:
         """Return the weight of the observed rows that conform no better than each new row with each class.
 
         Shape [n_new, n_classes]. With `by_class`, only rows of that class count.
         """
         ...
 
-    def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
+    def of_numbers(self, new_rows: NewRows) -> tuple[np.ndarray, np.ndarray]:
         """Return each observed row's prediction for each new row, and the absolute error on its own target.
 
         Shapes [n_seen, n_new] and [n_seen].
@@ -50,9 +50,9 @@ class FullConformal:
     seen: Statistic
     table: Table
 
-    def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
+    def of_classes(self, new_rows: NewRows, by_class: bool) -> np.ndarray:
         """Score by the models of all rows plus the new one."""
-        table, new = self.table, asked.table
+        table, new = self.table, new_rows.table
         n_new, n_classes = len(new), table.n_classes
         expanded = new.take(np.repeat(np.arange(n_new), n_classes))
         label = np.tile(np.arange(n_classes, dtype=np.int32), n_new)
@@ -66,7 +66,7 @@ class FullConformal:
             weight[after.changes] = counts @ table.weight
         return weight.reshape(n_new, n_classes)
 
-    def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
+    def of_numbers(self, new_rows: NewRows) -> tuple[np.ndarray, np.ndarray]:
         """Raise ValueError: numbers cannot be enumerated."""
         raise ValueError(
             "method='full' needs classes, but the target is a number; use method='cross', with cv='loo' for the jackknife+"
@@ -81,11 +81,11 @@ class JackknifePlus:
     seen: Statistic
     table: Table
 
-    def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
+    def of_classes(self, new_rows: NewRows, by_class: bool) -> np.ndarray:
         """Score each row by the model of all other rows."""
         table = self.table
-        weight = np.zeros((len(asked.table), table.n_classes))
-        for after in self.learner.predict_after(self.seen, table, -1, asked.table):
+        weight = np.zeros((len(new_rows.table), table.n_classes))
+        for after in self.learner.predict_after(self.seen, table, -1, new_rows.table):
             label, amount = table.label[after.changes], table.weight[after.changes]
             own = after.own[np.arange(len(label)), label]
             conforms_less = own[:, None, None] <= after.others * (1 + TIE_TOLERANCE)
@@ -94,9 +94,9 @@ class JackknifePlus:
             weight += np.einsum("c,cnk->nk", amount, conforms_less)
         return weight
 
-    def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
+    def of_numbers(self, new_rows: NewRows) -> tuple[np.ndarray, np.ndarray]:
         """Predict by the models of all rows but one."""
-        results = list(self.learner.predict_after(self.seen, self.table, -1, asked.table))
+        results = list(self.learner.predict_after(self.seen, self.table, -1, new_rows.table))
         own, new = np.concatenate([after.own[:, 0] for after in results]), [after.others[:, :, 0] for after in results]
         return np.concatenate(new), np.abs(self.table.label - own)
 
@@ -121,17 +121,17 @@ class CrossConformal:
 
     parts: Sequence[CalibrationFold]
 
-    def of_classes(self, asked: NewRows, by_class: bool) -> np.ndarray:
+    def of_classes(self, new_rows: NewRows, by_class: bool) -> np.ndarray:
         """Score by the models of the folds."""
         weight: Any = 0.0
         for part in self.parts:
-            new, conformity = part.model.answers(asked), part.conformity()
+            new, conformity = part.model.answers(new_rows), part.conformity()
             masks = [part.label == k if by_class else slice(None) for k in range(new.shape[1])]
             weights = [weight_up_to(conformity[rows], part.weight[rows], new[:, k]) for k, rows in enumerate(masks)]
             weight = weight + np.stack(weights, axis=1)
         return weight
 
-    def of_numbers(self, asked: NewRows) -> tuple[np.ndarray, np.ndarray]:
+    def of_numbers(self, new_rows: NewRows) -> tuple[np.ndarray, np.ndarray]:
         """Predict by the models of the folds."""
-        new = [np.repeat(part.model.answers(asked).T, len(part.label), axis=0) for part in self.parts]
+        new = [np.repeat(part.model.answers(new_rows).T, len(part.label), axis=0) for part in self.parts]
         return np.concatenate(new), np.concatenate([np.abs(part.label - part.answers[:, 0]) for part in self.parts])

@@ -72,7 +72,9 @@ class Coverage(TextResult):
             f"{self.share:.1%} of {self.n_rows:,} sets contain the true class; mean size {self.size:.2f} classes "
             f"({self.single:.0%} with one, {self.empty:.0%} empty)"
         ]
-        return "\n".join([*lines, *(f"  {escaped(str(label))}: {share:.1%}" for label, share in self.by_class.items())])
+        return "\n".join(
+            [*lines, *(f"  {escaped(str(label))}: {proportion:.1%}" for label, proportion in self.by_class.items())]
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,15 +181,15 @@ class PredictionSets(TextResult):
             Accepted error rate; by default that of the `promise`.
         """
         read = target_reading.read_classes(_truth(X, y, self.estimator_), "y")
-        place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        known = np.array([*(place.get(label, -1) for label in read.target.classes or ()), -1])
+        position = {label: code for code, label in enumerate(self.classes_.tolist())}
+        known = np.array([*(position.get(label, -1) for label in read.target.classes or ()), -1])
         code, members = known[np.where(read.missing, -1, read.values)], self.predict_set(X, alpha)
         rows = np.flatnonzero(~read.missing)
         held = np.where(code >= 0, members[np.arange(len(members)), code], False)[rows]
-        by_class = {label: float(held[code[rows] == k].mean()) for label, k in place.items() if (code[rows] == k).any()}
+        by_class = {label: float(held[code[rows] == k].mean()) for label, k in position.items() if (code[rows] == k).any()}
         size = members[rows].sum(axis=1)
-        shares = float((size == 1).mean()), float((size == 0).mean())
-        return Coverage(float(held.mean()), float(size.mean()), by_class, *shares, len(rows))
+        proportions = float((size == 1).mean()), float((size == 0).mean())
+        return Coverage(float(held.mean()), float(size.mean()), by_class, *proportions, len(rows))
 
     def __str__(self) -> str:
         within = ", within each class" if self.by_class else ""

@@ -126,8 +126,8 @@ def adjust_holm(chances: list[float]) -> list[float]:
     return adjusted
 
 
-def _cell_weights(sketch: Histogram, place: np.ndarray, n_cells: int) -> np.ndarray:
-    return np.bincount(place, sketch.counts.known().sum(axis=1), n_cells)
+def _cell_weights(sketch: Histogram, position: np.ndarray, n_cells: int) -> np.ndarray:
+    return np.bincount(position, sketch.counts.known().sum(axis=1), n_cells)
 
 
 def _missing(counts: Counts) -> float:

@@ -44,14 +44,14 @@ def simulate_training_rows(predictor: Predictor, profile: Profile) -> list[np.nd
 
 
 def _simulated_column(
-    column: Column, distribution: Histogram | Counts, label: np.ndarray, place: int, n_columns: int
+    column: Column, distribution: Histogram | Counts, label: np.ndarray, position: int, n_columns: int
 ) -> np.ndarray:
     missing = np.nan if column.kind is Kind.NUMERIC else -1.0
     counts = distribution.counts if isinstance(distribution, Histogram) else distribution
     weight = counts.cells.rounded()
     points = distribution.points() if isinstance(distribution, Histogram) else np.arange(len(weight) - 1.0)
     proportion = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
-    draw = uniform(np.arange(len(label)) * n_columns + place)
+    draw = uniform(np.arange(len(label)) * n_columns + position)
     cell = (np.cumsum(proportion, axis=0)[:, label] <= draw).sum(axis=0).clip(0, len(weight) - 1)
     return np.concatenate([[missing], points])[cell]
 

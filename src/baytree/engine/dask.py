@@ -63,10 +63,12 @@ class DaskFrame:
         """Pack every partition on its worker and add up the inspections."""
         inspect = dask.delayed(partial(capture_errors, _pack_partition, inspect_block), pure=False)
         parts = {f"partition {k}": part for k, part in enumerate(self.frame.to_delayed())}
-        results = [inspect(part, place) for place, part in parts.items()]
+        results = [inspect(part, position) for position, part in parts.items()]
         blocks = collect_blocks(dask.persist(*results))
         inspection = blocks.sum(_unwrap_inspection)
-        sizes = {place: inspection.sizes[place] for place in parts if place in inspection.sizes}  # workers change the order
+        sizes = {
+            position: inspection.sizes[position] for position in parts if position in inspection.sizes
+        }  # workers change the order
         return blocks, msgspec.structs.replace(inspection, sizes=sizes)
 
     def map_reduce(self, work: Callable[[FrameLike], S]) -> S:
@@ -270,9 +272,9 @@ def _predict_partition(predict: Callable[[FrameLike], np.ndarray], names: tuple[
     return _with_index(predict(frame), names, frame.index)
 
 
-def _with_index(answers: np.ndarray, names: Sequence[str], index: pd.Index) -> pd.Series | pd.DataFrame:
+def _with_index(predictions: np.ndarray, names: Sequence[str], index: pd.Index) -> pd.Series | pd.DataFrame:
     import pandas as pd
 
-    if answers.ndim == 1:
-        return pd.Series(answers, index=index, name=names[0])
-    return pd.DataFrame(answers, index=index, columns=list(names))
+    if predictions.ndim == 1:
+        return pd.Series(predictions, index=index, name=names[0])
+    return pd.DataFrame(predictions, index=index, columns=list(names))

@@ -78,7 +78,7 @@ class RemoteFrame:
             with_words = tuple(msgspec.structs.replace(c, levels=v) if c.kind is Kind.TEXT else c for c, v in columns)
             schema = msgspec.structs.replace(schema, columns=with_words)
         ends = accumulate(inspection.sizes.values())
-        first = {place: end - size for (place, size), end in zip(inspection.sizes.items(), ends, strict=True)}
+        first = {position: end - size for (position, size), end in zip(inspection.sizes.items(), ends, strict=True)}
         encoding = BlockEncoder(schema, first, inspection.is_unweighted, accepts_infinite)
         return RemotePartitions(blocks, encoding, inspection.n_rows, n_jobs, self.source)
 

@@ -51,13 +51,13 @@ class InnerFolds(Estimator):
         structure = read_structure(read(X), groups, time, gap, declared=self.schema)
         for name in structure.columns:
             X = without(X, name)
-        settled = self
+        estimator = self
         if isinstance(self.schema, Mapping) and set(structure.columns) & set(self.schema):
-            settled = clone(self).set_params(schema=structure.without_columns(self.schema))
-        prepared = settled._prepare_rows(X, y, sample_weight)
+            estimator = clone(self).set_params(schema=structure.without_columns(self.schema))
+        prepared = estimator._prepare_rows(X, y, sample_weight)
         if isinstance(y, str):
             labels.refuse_one_class(prepared.rows.schema.target)
-        result = settled._learn(prepared, structure=structure)
+        result = estimator._learn(prepared, structure=structure)
         with _STATE_LOCK:
             self._set_fitted_state(prepared.rows.schema, result, prepared.has_text_names)
         return self

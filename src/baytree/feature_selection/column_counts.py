@@ -86,9 +86,9 @@ class ColumnCounts(msgspec.Struct, frozen=True):
     columns: tuple[ValuesByClass | WordsByClass, ...]
 
     @classmethod
-    def of(cls, places: Sequence[int], table: Table) -> Self:
+    def of(cls, positions: Sequence[int], table: Table) -> Self:
         """Counts of these columns of a partition."""
-        return cls(tuple(_count_column(table, j) for j in places))
+        return cls(tuple(_count_column(table, j) for j in positions))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(_add_counts(mine, theirs) for mine, theirs in zip(self.columns, other.columns, strict=True)))

@@ -251,10 +251,10 @@ def _information(left: BinnedColumn, right: BinnedColumn) -> float:
     return measures.mutual_information(counts.astype(np.float64))
 
 
-def _mrmr_rank(table: Table, j: int, coded: BinnedColumn, relevance: float, worth: float) -> Rank:
+def _mrmr_rank(table: Table, j: int, coded: BinnedColumn, relevance: float, score: float) -> Rank:
     column = table.schema.columns[j]
     how = f"{relevance:.3f} bits, {coded.how}"
-    return Rank(column.name, column.kind.value, worth, how, float((coded.codes >= 0).mean()))
+    return Rank(column.name, column.kind.value, score, how, float((coded.codes >= 0).mean()))
 
 
 STEPS = 100  # of the L1 path
@@ -293,9 +293,9 @@ def lasso(problem: SupervisedProblem, estimator: EstimatorLike = None) -> Rankin
 EMBEDDED = {"importance": importance, "lasso": lasso}
 
 
-def _ranking(by: str, problem: SupervisedProblem, worth: np.ndarray, how: list[str]) -> Ranking:
+def _ranking(by: str, problem: SupervisedProblem, score: np.ndarray, how: list[str]) -> Ranking:
     known = [1 - problem.missing[column.name] for column in problem.schema]
-    entries = zip(problem.schema, worth, how, known, strict=True)
+    entries = zip(problem.schema, score, how, known, strict=True)
     ranks = [
         Rank(column.name, column.kind.value, float(value), description, known_proportion)
         for column, value, description, known_proportion in entries

@@ -97,10 +97,10 @@ class Ranking(TextResult):
     def _has_p(self) -> bool:
         return any(not np.isnan(rank.p) for rank in self.ranks)
 
-    def _row(self, place: int, rank: Rank, width: int) -> list[object]:
+    def _row(self, position: int, rank: Rank, width: int) -> list[object]:
         tests = [_p(rank.p), _p(rank.bonferroni), _p(rank.fdr)] if self._has_p else []
         score = "" if np.isnan(rank.score) else f"{rank.score:.4f}" if abs(rank.score) < 1e4 else f"{rank.score:.4g}"
-        return [place, _short(rank.column, width), rank.kind, score, *tests, f"{rank.known:.0%}", _short(rank.how, width)]
+        return [position, _short(rank.column, width), rank.kind, score, *tests, f"{rank.known:.0%}", _short(rank.how, width)]
 
 
 def ordered(by: str, target: str, ranks: list[Rank]) -> Ranking:

@@ -112,8 +112,8 @@ class History(TextResult):
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __getitem__(self, place: int) -> SelectionStep:
-        return self.steps[place]
+    def __getitem__(self, position: int) -> SelectionStep:
+        return self.steps[position]
 
     def to_frame(self) -> Any:
         """Data frame with one row per step."""

@@ -113,13 +113,13 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         """
         means = np.array([step.mean for step in steps])
         sizes = np.array([len(step.columns) for step in steps])
-        best = min(range(len(steps)), key=lambda place: (-means[place], sizes[place]))
+        best = min(range(len(steps)), key=lambda position: (-means[position], sizes[position]))
         if self.k == "best":
             return best
         if self.k == "1se":
             near = np.flatnonzero(means >= means[best] - steps[best].standard_error)
-            return int(min(near, key=lambda place: (sizes[place], -means[place])))
-        return int(max(np.flatnonzero(sizes == self.k), key=lambda place: means[place]))
+            return int(min(near, key=lambda position: (sizes[position], -means[position])))
+        return int(max(np.flatnonzero(sizes == self.k), key=lambda position: means[position]))
 
     def _check_parameters(self, n_columns: int) -> None:
         if not isinstance(self.k, (int, np.integer)):

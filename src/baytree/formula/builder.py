@@ -95,12 +95,12 @@ def bag(steps: FormulaBuilder, column: int, scale: np.ndarray, is_unit: bool) ->
 
 
 def classification_formula(
-    title: str, steps: FormulaBuilder, share: Expression, domain: Domain = "finite", counts: tuple[int, ...] = ()
+    title: str, steps: FormulaBuilder, proportion: Expression, domain: Domain = "finite", counts: tuple[int, ...] = ()
 ) -> Formula:
     """Formula of a classifier from class probabilities; it chooses the first of the most probable classes."""
-    answers, schema = steps.add_step(share), steps.schema
-    columns, choice = inputs(schema, domain, counts), FirstHighest(answers)
-    return Formula(title, columns, schema.target.name, class_names(schema), answers, choice, tuple(steps.done))
+    predictions, schema = steps.add_step(proportion), steps.schema
+    columns, choice = inputs(schema, domain, counts), FirstHighest(predictions)
+    return Formula(title, columns, schema.target.name, class_names(schema), predictions, choice, tuple(steps.done))
 
 
 def number(title: str, steps: FormulaBuilder, answer: Expression, domain: Domain = "finite") -> Formula:

@@ -33,15 +33,15 @@ from baytree.formula.expressions import (
 def columns_used(formula: Formula) -> frozenset[int]:
     """Indices of the columns that influence a prediction; surrogates, which only replace missing values, do not count."""
     first_tested = {node.tests[0].column for nodes in formula.trees for node in nodes if node.tests}
-    tests = {j for place in first_tested for j in columns_of(formula, place)}
+    tests = {j for position in first_tested for j in columns_of(formula, position)}
     steps = [msgspec.to_builtins(part) for part in (formula.answers, formula.choice, formula.steps) if part is not None]
     return frozenset(tests | {column for part in steps for column in _columns(part)})
 
 
-def columns_of(formula: Formula, place: int) -> tuple[int, ...]:
+def columns_of(formula: Formula, position: int) -> tuple[int, ...]:
     """Columns that a test reads: one, or those of a weighted sum."""
     n_columns = len(formula.columns)
-    return (place,) if place < n_columns else formula.made[place - n_columns].columns
+    return (position,) if position < n_columns else formula.made[position - n_columns].columns
 
 
 def _columns(part: Any) -> set[int]:

@@ -53,7 +53,7 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
     def learn(self, rows: Partitions) -> FitResult:
         """Tree averaged over its prunings and the two kinds of leaf."""
         rows = rescale_weights(rows)
-        tree = self.tree.grown(rows)
+        tree = self.tree.grow_tree(rows)
         offer = NodeCandidates(tree, self._offered(tree), self.bayes)
         n_columns = rows.map_reduce(VaryingColumns.of, rows_per_part=None).count
         if not len(offer.node):
@@ -61,7 +61,7 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
         total = rows.map_reduce(partial(NodeStatistics.of, offer=offer), rows_per_part=None)
         statistics = tuple(map(drop_constant_columns, total.by_node))
         loss = rows.map_reduce(
-            partial(leave_one_out_losses, offer=offer, seen=statistics), rows_per_part=None
+            partial(leave_one_out_losses, offer=offer, observed=statistics), rows_per_part=None
         ).total.rounded()
         return FitResult(_averaged(offer, statistics, loss[:, 1] - loss[:, 0], rows.schema, n_columns))
 

@@ -102,7 +102,8 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
         paths = _paths(tree, set(self.node.tolist()))
         model_rows = zip(self.node.tolist(), self.chosen.tolist(), self.share.tolist(), self.models, strict=True)
         leaves = (
-            BayesLeaf(node, paths[node], chosen, share, model.summary(schema)) for node, chosen, share, model in model_rows
+            BayesLeaf(node, paths[node], chosen, proportion, model.summary(schema))
+            for node, chosen, proportion, model in model_rows
         )
         return BayesTreeSummary(tree.target, tree.classes, tree, tuple(leaves))
 
@@ -155,14 +156,14 @@ def _by_counts(node: Node) -> Node:
     return msgspec.structs.replace(node, value=dict(node.counts).get(node.prediction, 0.0) / node.weight)
 
 
-def _paths(summary: TreeSummary, wanted: set[int]) -> dict[int, tuple[NamedCondition, ...]]:
+def _paths(summary: TreeSummary, requested: set[int]) -> dict[int, tuple[NamedCondition, ...]]:
     """Conditions on the path to each wanted node."""
     path: list[NamedCondition] = []
     found = {}
     for node in summary.nodes:
         if node.condition is not None:
             path[node.depth - 1 :] = [node.condition]
-        if node.id in wanted:
+        if node.id in requested:
             found[node.id] = tuple(path[: node.depth])
     return found
 
@@ -179,18 +180,18 @@ def bayes_tree(model: BayesTree, schema: Schema) -> Formula:
     terms: list[Expression] = [Pick(leaf, matrix(model.counted))]
     first, last = _spans(model.tree)
     position = steps.add_step(Pick(leaf, matrix(first)))
-    for node, share, bayes in zip(model.node.tolist(), model.share.tolist(), model.models, strict=True):
-        counts_for = steps.add_step(_within(position, first[node], last[node], share))
+    for node, proportion, bayes in zip(model.node.tolist(), model.share.tolist(), model.models, strict=True):
+        counts_for = steps.add_step(_within(position, first[node], last[node], proportion))
         terms.append(Product((counts_for, steps.add_step(posterior(bayes, steps)))))
     whole = classification_formula("decision tree with naive Bayes leaves", steps, Sum(tuple(terms)))
     return msgspec.structs.replace(whole, trees=(nodes_of(model.tree, schema),))
 
 
-def _within(place: Named, first: int, last: int, share: float) -> Expression:
-    """`share` if first ≤ place ≤ last, else 0."""
+def _within(position: Named, first: int, last: int, proportion: float) -> Expression:
+    """`proportion` if first ≤ position ≤ last, else 0."""
     none = constant(0.0)
-    before, behind = Compare(place, "<", constant(float(first))), Compare(place, ">", constant(float(last)))
-    return Case((When(before, none), When(behind, none)), constant(share))
+    before, behind = Compare(position, "<", constant(float(first))), Compare(position, ">", constant(float(last)))
+    return Case((When(before, none), When(behind, none)), constant(proportion))
 
 
 def _spans(tree: Tree) -> tuple[np.ndarray, np.ndarray]:

@@ -54,12 +54,14 @@ class NodeStatistics(msgspec.Struct, frozen=True):
         return type(self)(tuple(one + more for one, more in zip(self.by_node, other.by_node, strict=True)))
 
 
-def drop_constant_columns(seen: NaiveBayesStatistic) -> NaiveBayesStatistic:
+def drop_constant_columns(observed: NaiveBayesStatistic) -> NaiveBayesStatistic:
     """Statistic without columns that have a single level at the node: smoothed, such a column would favour the
     larger class.
     """
-    pairs = [pair for pair in zip(seen.groups, seen.statistics, strict=True) if _varies(pair[1])]
-    return NaiveBayesStatistic(tuple(group for group, _ in pairs), seen.classes, tuple(statistic for _, statistic in pairs))
+    pairs = [pair for pair in zip(observed.groups, observed.statistics, strict=True) if _varies(pair[1])]
+    return NaiveBayesStatistic(
+        tuple(group for group, _ in pairs), observed.classes, tuple(statistic for _, statistic in pairs)
+    )
 
 
 def _varies(statistic: Statistic) -> bool:
@@ -67,7 +69,7 @@ def _varies(statistic: Statistic) -> bool:
     return weights is None or bool(np.count_nonzero(weights) > 1)
 
 
-def leave_one_out_losses(table: Table, offer: NodeCandidates, seen: tuple[NaiveBayesStatistic, ...]) -> Moments:
+def leave_one_out_losses(table: Table, offer: NodeCandidates, observed: tuple[NaiveBayesStatistic, ...]) -> Moments:
     """Sum of −log p(class | the node's other rows) per candidate node, by naive Bayes and by counts alone. [n_models, 2]
 
     A row of weight 2 leaves one of its two copies out. Sums are exact.
@@ -76,7 +78,7 @@ def leave_one_out_losses(table: Table, offer: NodeCandidates, seen: tuple[NaiveB
     for index, part in offer.tables(table):
         code.append(np.full(len(part), index, np.int32))
         weight.append(part.weight)
-        loss.append(_losses(offer.learner, part, seen[index]))
+        loss.append(_losses(offer.learner, part, observed[index]))
     return Moments.of(np.concatenate(loss), np.concatenate(code), np.concatenate(weight), len(offer.node))
 
 
@@ -93,9 +95,9 @@ def rows_by_node(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray
         node[at_level] = parent[node[at_level]]
 
 
-def _losses(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
+def _losses(learner: NaiveBayesLearner, table: Table, observed: NaiveBayesStatistic) -> np.ndarray:
     """−log p of each row's class without the row, by naive Bayes and by counts. [n_rows, 2]"""
     rows, single = np.arange(len(table)), msgspec.structs.replace(table, weight=np.minimum(table.weight, 1.0))
-    probability = leave_one_out_by_weight(learner, table, seen)[rows, table.label]
-    log_prior = leave_one_out_log_priors(seen.classes.known()[:, 0], single, learner.estimation)[rows, table.label]
+    probability = leave_one_out_by_weight(learner, table, observed)[rows, table.label]
+    log_prior = leave_one_out_log_priors(observed.classes.known()[:, 0], single, learner.estimation)[rows, table.label]
     return -np.column_stack([np.log(np.maximum(probability, MIN_PROBABILITY)), log_prior])

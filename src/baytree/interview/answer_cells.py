@@ -68,9 +68,11 @@ def cells_of(predictor: Predictor, profile: Profile, formula: Formula) -> tuple[
     """
     is_tree = getattr(predictor.model, "node_distribution", lambda: None)() is not None
     schema, cuts = predictor.schema, cuts_of(formula, None if is_tree else MAX_CUTS)
-    most_levels = None if is_tree else MAX_LEVELS
+    max_levels = None if is_tree else MAX_LEVELS
     columns = zip(schema.columns, profile.columns, cuts, strict=True)
-    return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own, most_levels) for column, seen, own in columns)
+    return tuple(
+        _NONE if column.kind is Kind.TEXT else _cells(statistic, own, max_levels) for column, statistic, own in columns
+    )
 
 
 def own_shares(predictor: Predictor, cells: tuple[AnswerCells, ...]) -> tuple[AnswerCells, ...] | None:
@@ -107,8 +109,8 @@ def rows_of(schema: Schema, values: list[np.ndarray]) -> Table:
     return Table(schema, tuple(_encoded(column, each) for column, each in pairs), np.ones(len(values[0])), None, True)
 
 
-def cuts_of(formula: Formula, most: int | None = MAX_CUTS) -> list[np.ndarray | None]:
-    """Thresholds (x ≤ cut) by which a formula reads each column; None if it reads the number itself or over `most`."""
+def cuts_of(formula: Formula, maximum: int | None = MAX_CUTS) -> list[np.ndarray | None]:
+    """Thresholds (x ≤ cut) by which a formula reads each column; None if it reads the number itself or over `maximum`."""
     cuts: list[set[float]] = [set() for _ in formula.columns]
     unbounded: set[int] = set()
     for record in _records(formula):
@@ -123,7 +125,8 @@ def cuts_of(formula: Formula, most: int | None = MAX_CUTS) -> list[np.ndarray | 
         # x < cut is x ≤ the previous double
         cuts[test.column].update(np.nextafter(test.cuts, -np.inf).tolist() if test.is_strict else test.cuts)
     found = [np.array(sorted(cut for cut in each if np.isfinite(cut))) for each in cuts]
-    return [None if j in unbounded or (most is not None and len(each) > most) else each for j, each in enumerate(found)]
+    limit = np.inf if maximum is None else maximum
+    return [None if j in unbounded or len(each) > limit else each for j, each in enumerate(found)]
 
 
 def _records(formula: Formula) -> Iterator[msgspec.Struct]:
@@ -137,27 +140,27 @@ def _records(formula: Formula) -> Iterator[msgspec.Struct]:
 _NONE = AnswerCells(np.zeros(0), np.zeros((0, 1)), np.zeros(0), np.zeros(0))
 
 
-def _cells(seen: Histogram | Counts, cuts: np.ndarray | None, most_levels: int | None) -> AnswerCells:
-    if isinstance(seen, Counts):
-        return _levels(seen.known(), most_levels)
-    points, weight = seen.points(), seen.counts.known()
+def _cells(statistic: Histogram | Counts, cuts: np.ndarray | None, max_levels: int | None) -> AnswerCells:
+    if isinstance(statistic, Counts):
+        return _levels(statistic.known(), max_levels)
+    points, weight = statistic.points(), statistic.counts.known()
     edges = _between_quantiles(points, weight.sum(axis=1)) if cuts is None else cuts
     return _intervals(points, weight, edges, cuts is not None)
 
 
-def _levels(weight: np.ndarray, most: int | None) -> AnswerCells:
+def _levels(weight: np.ndarray, maximum: int | None) -> AnswerCells:
     """The most frequent levels, in the order of their codes."""
-    frequent = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:most])
+    frequent = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:maximum])
     unknown = np.full(len(frequent), np.nan)
     return AnswerCells(frequent.astype(float), _shares(weight[frequent]), unknown, unknown)
 
 
 def _intervals(points: np.ndarray, weight: np.ndarray, edges: np.ndarray, is_cut: bool) -> AnswerCells:
-    place, n = np.searchsorted(edges, points, "left"), len(edges) + 1
+    position, n = np.searchsorted(edges, points, "left"), len(edges) + 1
     total = np.zeros((n, weight.shape[1]))
-    np.add.at(total, place, weight)
+    np.add.at(total, position, weight)
     low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
-    point = np.array([_middle(points[place == k], weight[place == k].sum(axis=1), low[k], high[k]) for k in range(n)])
+    point = np.array([_middle(points[position == k], weight[position == k].sum(axis=1), low[k], high[k]) for k in range(n)])
     return AnswerCells(point, _shares(total), low, high, is_cut)
 
 
@@ -169,8 +172,8 @@ def _between_quantiles(points: np.ndarray, weight: np.ndarray) -> np.ndarray:
     if len(points) <= QUANTILES:
         return between
     cumulative = np.cumsum(weight)[:-1] / weight.sum()
-    places = np.unique(np.searchsorted(cumulative, np.arange(1, QUANTILES) / QUANTILES).clip(0, len(between) - 1))
-    return between[places]
+    positions = np.unique(np.searchsorted(cumulative, np.arange(1, QUANTILES) / QUANTILES).clip(0, len(between) - 1))
+    return between[positions]
 
 
 def _middle(points: np.ndarray, weight: np.ndarray, low: float, high: float) -> float:

@@ -45,13 +45,13 @@ def interview(
 
 
 def resume_interview(
-    talk: Interview, answers: Mapping[str, Answer], sure: float, question_costs: Mapping[str, float] | None = None
+    talk: Interview, predictions: Mapping[str, Answer], sure: float, question_costs: Mapping[str, float] | None = None
 ) -> Interview:
     """Another interview with the same model in which these columns have been answered in this order."""
     resumed = copy(talk)
     names = resumed.schema.names
     resumed.sure, resumed.question_costs = sure, _checked_costs(question_costs, resumed.schema)
-    resumed._given = [(names.index(name), _read(resumed.schema[name], value), value) for name, value in answers.items()]
+    resumed._given = [(names.index(name), _read(resumed.schema[name], value), value) for name, value in predictions.items()]
     resumed._imagine()
     return resumed
 
@@ -223,17 +223,17 @@ class Interview:
 
     def _imagine(self) -> None:
         self._asked = None
-        answers = {column: known for column, known, _ in self._given}
+        predictions = {column: known for column, known, _ in self._given}
         self._imagined = (
-            SimulatedRows(self._predictor, self._cells, self._prior, answers)
+            SimulatedRows(self._predictor, self._cells, self._prior, predictions)
             if self._paths is None
-            else TreeBelief(self._paths, answers)
+            else TreeBelief(self._paths, predictions)
         )
 
     def _open(self) -> dict[int, np.ndarray]:
         """Columns that can still be asked for, and the cells in which their value may lie."""
-        answers = {column: known for column, known, _ in self._given}
-        cells_left = {j: _still_open(cells, answers, j) for j, cells in enumerate(self._cells)}
+        predictions = {column: known for column, known, _ in self._given}
+        cells_left = {j: _still_open(cells, predictions, j) for j, cells in enumerate(self._cells)}
         return {j: each for j, each in cells_left.items() if each.sum() > 1}
 
     def _choices(self, column: int) -> tuple[Any, ...]:
@@ -273,10 +273,10 @@ def _known(predictor: Predictor) -> Profile:
     return predictor.profile
 
 
-def _still_open(cells: AnswerCells, answers: dict[int, Known], column: int) -> np.ndarray:
-    if column not in answers:
+def _still_open(cells: AnswerCells, predictions: dict[int, Known], column: int) -> np.ndarray:
+    if column not in predictions:
         return np.ones(len(cells), bool)
-    known = answers[column]
+    known = predictions[column]
     if isinstance(known, tuple) and cells.is_cut:
         return cells.within(*known)
     return np.zeros(len(cells), bool)

@@ -37,14 +37,16 @@ class QuestionValue(msgspec.Struct, frozen=True):
 class SimulatedRows:
     """Rows that are consistent with the answers, and the model's predictions for them."""
 
-    def __init__(self, predictor: Predictor, cells: tuple[AnswerCells, ...], prior: np.ndarray, answers: dict[int, Known]):
+    def __init__(
+        self, predictor: Predictor, cells: tuple[AnswerCells, ...], prior: np.ndarray, predictions: dict[int, Known]
+    ):
         self.predictor, self.schema = predictor, predictor.schema
         own = own_shares(predictor, cells)
         self.has_likelihoods, self.cells = own is not None, own or cells
         n = 1 if own else int(np.clip(_EVALUATIONS // max(sum(map(len, cells)), 1), MIN_IMAGINED, MAX_IMAGINED))
         self.values, self.weight = self._drawn(n, prior)
         self.factor = np.ones(len(prior))  # likelihood of interval answers, if the model has likelihoods
-        for column, answer in answers.items():
+        for column, answer in predictions.items():
             self._learn(column, answer)
         self.answers = self._answered(self.values)
 
@@ -67,16 +69,16 @@ class SimulatedRows:
     def ask(self, column: int, among: np.ndarray) -> QuestionValue:
         """Value of asking for a column whose value lies in these cells: bool [n_cells]."""
         cells, n_rows = self.cells[column], len(self.weight)
-        places = np.flatnonzero(among)
-        values = [np.tile(each, len(places)) for each in self.values]
-        values[column] = np.repeat(cells.point[places], n_rows)
-        answers = self._answered(values).reshape(len(places), n_rows, -1)
-        weight = self._weight_now() @ cells.share[places].T  # [n_rows, n_places]
+        positions = np.flatnonzero(among)
+        values = [np.tile(each, len(positions)) for each in self.values]
+        values[column] = np.repeat(cells.point[positions], n_rows)
+        predictions = self._answered(values).reshape(len(positions), n_rows, -1)
+        weight = self._weight_now() @ cells.share[positions].T  # [n_rows, n_places]
         probability = weight.sum(axis=0) / max(weight.sum(), np.finfo(float).tiny)
-        after = np.einsum("sv,vsc->vc", weight, answers) / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)[:, None]
+        after = np.einsum("sv,vsc->vc", weight, predictions) / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)[:, None]
         gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
         gain = min(gain, entropy(self.belief))  # `after` averages to the belief only up to sampling error
-        like_next = np.abs(answers[1:] - answers[:-1]).max(axis=(1, 2), initial=0.0) <= 1e-12
+        like_next = np.abs(predictions[1:] - predictions[:-1]).max(axis=(1, 2), initial=0.0) <= 1e-12
         return QuestionValue(max(gain, 0.0), probability, like_next)
 
     def _weight_now(self) -> np.ndarray:
@@ -100,8 +102,8 @@ class SimulatedRows:
         cumulative = np.cumsum(probability, axis=0) / probability.sum(axis=0)
         rows = np.arange(len(label))
         draw = uniform((turn * len(label) + rows) * n_columns + column)
-        place = (cumulative[:, label] <= draw).sum(axis=0).clip(0, len(cells) - 1)
-        return cells.point[place]
+        position = (cumulative[:, label] <= draw).sum(axis=0).clip(0, len(cells) - 1)
+        return cells.point[position]
 
     def _learn(self, column: int, answer: Known) -> None:
         cells, label = self.cells[column], self.weight.argmax(axis=1)
@@ -112,9 +114,9 @@ class SimulatedRows:
             self._learn_interval(column, *answer)
         else:
             self.values[column] = np.full(len(label), float(answer))
-            place = cells.place(answer)
-            if place >= 0 and not self.has_likelihoods:
-                self._weigh(cells.share[place])
+            position = cells.place(answer)
+            if position >= 0 and not self.has_likelihoods:
+                self._weigh(cells.share[position])
 
     def _learn_interval(self, column: int, low: float, high: float) -> None:
         cells, label = self.cells[column], self.weight.argmax(axis=1)
@@ -127,15 +129,15 @@ class SimulatedRows:
         inside = self._imagined(column, label, 1 + column, overlapping)
         self.values[column] = np.clip(inside, np.nextafter(low, np.inf), high)
 
-    def _weigh(self, share: np.ndarray) -> None:
-        weight = self.weight * share
+    def _weigh(self, proportion: np.ndarray) -> None:
+        weight = self.weight * proportion
         if weight.sum() > 0:
             self.weight = weight / weight.sum()
 
     def _answered(self, values: list[np.ndarray]) -> np.ndarray:
-        answers = self.predictor.model.predict(rows_of(self.schema, values)) * self.factor
-        total = answers.sum(axis=1, keepdims=True)
-        return np.where(total > 0, answers / np.where(total > 0, total, 1), 1 / answers.shape[1])
+        predictions = self.predictor.model.predict(rows_of(self.schema, values)) * self.factor
+        total = predictions.sum(axis=1, keepdims=True)
+        return np.where(total > 0, predictions / np.where(total > 0, total, 1), 1 / predictions.shape[1])
 
 
 def entropy(p: np.ndarray) -> float:
@@ -144,9 +146,9 @@ def entropy(p: np.ndarray) -> float:
     return float(-(known * np.log2(known)).sum())
 
 
-def uniform(place: np.ndarray) -> np.ndarray:
+def uniform(position: np.ndarray) -> np.ndarray:
     """Deterministic uniform numbers in [0, 1): the finaliser of MurmurHash3 of each index, identical in every language."""
-    x = ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B1)).astype(np.uint32)
+    x = ((position.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B1)).astype(np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
     return (x ^ (x >> np.uint32(16))) / 2.0**32

@@ -77,8 +77,8 @@ class TreePaths(msgspec.Struct, frozen=True):
             return np.array([code < len(test.branches) and test.branches[code] == branch for code in codes], bool)
         cuts = np.nextafter(test.cuts, -np.inf) if test.is_strict else np.array(test.cuts)
         ends = [0, *(np.searchsorted(cells.high, cuts, "right")).tolist(), len(cells)]
-        places = [place for place, leads_to in enumerate(test.branches) if leads_to == branch]
-        return slice(ends[places[0]], ends[places[-1] + 1]) if places else slice(0, 0)
+        positions = [position for position, leads_to in enumerate(test.branches) if leads_to == branch]
+        return slice(ends[positions[0]], ends[positions[-1] + 1]) if positions else slice(0, 0)
 
     def has_levels(self, column: int) -> bool:
         """Whether the cells of a column are levels, not intervals."""
@@ -104,10 +104,10 @@ class Leaf(msgspec.Struct):
 class TreeBelief:
     """The leaves that are consistent with the answers; same interface as `posterior.SimulatedRows`."""
 
-    def __init__(self, paths: TreePaths, answers: dict[int, Known]):
+    def __init__(self, paths: TreePaths, predictions: dict[int, Known]):
         self.paths, self.cells = paths, paths.cells
-        self._answers = answers
-        self._answered = {j: self._answered_cells(j, each) for j, each in answers.items() if each is not None}
+        self._answers = predictions
+        self._answered = {j: self._answered_cells(j, each) for j, each in predictions.items() if each is not None}
         self.leaves = self._possible_leaves()
 
     @property
@@ -143,16 +143,16 @@ class TreeBelief:
             mass[allowed] += leaf.weight / total * self.paths.value[leaf.node]
             if isinstance(allowed, slice):
                 is_edge[[allowed.start, allowed.stop]] = True
-        places = np.flatnonzero(among)
-        mass = mass[places] * frequency[places, None]
+        positions = np.flatnonzero(among)
+        mass = mass[positions] * frequency[positions, None]
         probability = mass.sum(axis=1) / max(mass.sum(), _TINY)
         after = mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
         gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
         known_proportion = known / sum(leaf.weight for leaf in self.leaves)
-        if is_edge[places[1:]].sum() >= _MAX_INTERVALS:
+        if is_edge[positions[1:]].sum() >= _MAX_INTERVALS:
             is_edge[:] = False
             is_edge[[end for span in self._open_spans(column) for end in (span.start, span.stop)]] = True
-        return QuestionValue(max(gain, 0.0) * known_proportion, probability, ~is_edge[places[1:]])
+        return QuestionValue(max(gain, 0.0) * known_proportion, probability, ~is_edge[positions[1:]])
 
     def _open_spans(self, column: int) -> list[slice]:
         """Intervals of a column that the nodes reached by the answers distinguish."""
@@ -189,8 +189,8 @@ class TreeBelief:
             if not branches:
                 found.append(leaf)
             elif test is None:
-                shares = node.shares if node.missing == SPREAD else (1.0,)
-                fractions = zip(branches, shares, strict=True)
+                proportions = node.shares if node.missing == SPREAD else (1.0,)
+                fractions = zip(branches, proportions, strict=True)
                 stack += [Leaf(node.first + branch, leaf.weight * fraction, leaf.allowed) for branch, fraction in fractions]
             else:
                 stack += [self._child(leaf, node, test, branch) for branch in branches]
@@ -257,10 +257,10 @@ class TreeBelief:
         if self.paths.has_levels(column):
             return cells.point == answer
         if not isinstance(answer, tuple):
-            place = cells.place(answer)
-            return slice(place, place + 1)
-        places = np.flatnonzero(cells.within(*answer))
-        return slice(int(places[0]), int(places[-1]) + 1)
+            position = cells.place(answer)
+            return slice(position, position + 1)
+        positions = np.flatnonzero(cells.within(*answer))
+        return slice(int(positions[0]), int(positions[-1]) + 1)
 
     def _rows(self, leaves: list[Leaf]) -> Any:
         """One row per leaf: the answers, a value that the leaf's path allows for unanswered columns, else missing."""

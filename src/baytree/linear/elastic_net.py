@@ -123,26 +123,26 @@ def _along_columns_alike(matrix: np.ndarray, right: np.ndarray, at: np.ndarray, 
     return move - null_space @ np.linalg.lstsq(null_space, move)[0]
 
 
-def solve(matrix: np.ndarray, right: np.ndarray, least: float = _COLLINEAR) -> np.ndarray:
+def solve(matrix: np.ndarray, right: np.ndarray, minimum: float = _COLLINEAR) -> np.ndarray:
     """matrix⁻¹ right for a positive semidefinite matrix; the minimum-norm solution if it is singular. right [m] or [m, k]
 
-    Eigenvalues below `least` times the largest one count as 0, after rows and columns were scaled to a unit diagonal.
+    Eigenvalues below `minimum` times the largest one count as 0, after rows and columns were scaled to a unit diagonal.
     """
-    return solver(matrix, least)(right)
+    return solver(matrix, minimum)(right)
 
 
-def solver(matrix: np.ndarray, least: float = _COLLINEAR) -> Callable[[np.ndarray], np.ndarray]:
+def solver(matrix: np.ndarray, minimum: float = _COLLINEAR) -> Callable[[np.ndarray], np.ndarray]:
     """Function right ↦ matrix⁻¹ right that reuses one decomposition."""
     scale, scaled = _in_own_units(matrix)
     if not len(scaled):
         return np.copy
-    inverse = _inverse_by_cholesky(scaled, least)
+    inverse = _inverse_by_cholesky(scaled, minimum)
     if inverse is not None:
         return _in_units(scale, inverse)
     if len(scaled) > _MAX_EIGEN_SIZE:  # eigenvectors would take longer than the rest of the fit
-        return _in_units(scale, lambda right: _with_a_little_ridge(scaled.copy(), right, 1000 * least))
+        return _in_units(scale, lambda right: _with_a_little_ridge(scaled.copy(), right, 1000 * minimum))
     eigenvalue, eigenvector = run_lapack(np.linalg.eigh, scaled)
-    is_positive = eigenvalue > least * eigenvalue.max(initial=0.0)
+    is_positive = eigenvalue > minimum * eigenvalue.max(initial=0.0)
     pseudo_inverse = (eigenvector[:, is_positive] / eigenvalue[is_positive]) @ eigenvector[:, is_positive].T
     return _in_units(scale, lambda right: pseudo_inverse @ right)
 
@@ -157,14 +157,14 @@ def _in_own_units(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scale, scaled
 
 
-def _inverse_by_cholesky(matrix: np.ndarray, least: float) -> Callable[[np.ndarray], np.ndarray] | None:
+def _inverse_by_cholesky(matrix: np.ndarray, minimum: float) -> Callable[[np.ndarray], np.ndarray] | None:
     """Function right ↦ matrix⁻¹ right by Cholesky; None if a pivot is too small."""
     # LAPACK routines without scipy's checks, which take longer than factoring a small matrix
     from scipy.linalg import get_lapack_funcs
 
     potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (matrix,))
     factor, fault = run_lapack(lambda m: potrf(m, lower=True, clean=False), matrix)
-    if fault or factor.diagonal().min() <= np.sqrt(least / 10):
+    if fault or factor.diagonal().min() <= np.sqrt(minimum / 10):
         return None
     return lambda right: potrs(factor, right, lower=True)[0]
 

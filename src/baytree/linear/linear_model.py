@@ -93,7 +93,7 @@ def shares_of_sigmoids(scores: np.ndarray) -> np.ndarray:
     return softmax(-np.logaddexp(0.0, -scores))
 
 
-def explain_linear(table: Table, start: np.ndarray, effects: np.ndarray, answers: np.ndarray) -> list[Explanation]:
+def explain_linear(table: Table, start: np.ndarray, effects: np.ndarray, predictions: np.ndarray) -> list[Explanation]:
     """One explanation per row: the contribution of each column to the score of each class, or to the number."""
     shown, target = _shown(table), table.schema.target
     names = [column.name for column in table.schema.columns]
@@ -103,7 +103,7 @@ def explain_linear(table: Table, start: np.ndarray, effects: np.ndarray, answers
             classes,
             start,
             tuple(Evidence(name, shown[j][i], effects[i, j]) for j, name in enumerate(names)),
-            answers[i],
+            predictions[i],
             unit,
         )
         for i in range(len(table))

@@ -141,10 +141,10 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
         return decision_curve(label, 1 - chances.value[::-1], chances.weights()[::-1, ::-1], threshold)
 
 
-def _totals(values: Sequence[np.ndarray], place: np.ndarray, n_places: int, weight: np.ndarray | None) -> ExactSum:
+def _totals(values: Sequence[np.ndarray], position: np.ndarray, n_places: int, weight: np.ndarray | None) -> ExactSum:
     """Sum of each array over the rows of each index: [n_values · n_places, 1]."""
     weighted = [np.ascontiguousarray(value if weight is None else value * weight, np.float64) for value in values]
-    code = np.concatenate([place + k * n_places for k in range(len(weighted))]).astype(np.int32)
+    code = np.concatenate([position + k * n_places for k in range(len(weighted))]).astype(np.int32)
     cells = Counts.of(code, np.zeros(len(code), np.int32), np.concatenate(weighted), n_places * len(weighted), 1).cells
     return cells.take(np.arange(1, n_places * len(weighted) + 1))
 

@@ -41,19 +41,19 @@ class ScoredRows(NamedTuple):
 Metric = Callable[[ScoredRows], float]
 
 
-def score(metric: str, answers: ScoredRows) -> float:
+def score(metric: str, scored: ScoredRows) -> float:
     """Value of a metric by name; NaN where it is not defined, ValueError for unknown names."""
     known = {**CLASSIFICATION, **REGRESSION, **WITH_COSTS}
     if metric not in known:
         raise ValueError(f"no metric {metric!r}; the metrics are {', '.join(map(repr, known))}")
-    return float(known[metric](answers))
+    return float(known[metric](scored))
 
 
-def row_losses(metric: str, answers: ScoredRows) -> np.ndarray:
+def row_losses(metric: str, scored: ScoredRows) -> np.ndarray:
     """Contribution of each row, as a loss, to a metric that is a mean over rows: [n_rows]; NaN where it is not defined."""
     if metric not in OF_ROWS:
         raise ValueError(f"{metric} has no value for a single row; the metrics that have one are {', '.join(OF_ROWS)}")
-    return OF_ROWS[metric](answers)
+    return OF_ROWS[metric](scored)
 
 
 # --- from counts: [n_classes, n_classes], true and predicted class ---------------------------------------------------------
@@ -81,7 +81,7 @@ def recall(counts: np.ndarray) -> np.ndarray:
 
 
 def f1(counts: np.ndarray) -> np.ndarray:
-    """F1 of each class [n_classes]; 0 if no row of the class is predicted as it, NaN without rows and predictions."""
+    """F1 of each class [n_classes]; 0 if no row of the class is predicted as it, NaN without rows and scored."""
     return _ratio(2 * np.diag(counts), counts.sum(axis=0) + counts.sum(axis=1))
 
 
@@ -145,12 +145,14 @@ def mean_area(areas: Sequence[float]) -> float:
     return float(np.mean(known)) if known else np.nan
 
 
-def _auc(answers: ScoredRows) -> float:
+def _auc(scored: ScoredRows) -> float:
     """Area under the ROC curve; for more than two classes the mean of one-versus-rest areas."""
-    if answers.probability is None:
+    if scored.probability is None:
         return np.nan
-    tested = with_curves(answers.probability.shape[1])
-    return mean_area([area_under_curve(answers.label == c, answers.probability[:, c], answers.weight) for c in tested])
+    tested = with_curves(scored.probability.shape[1])
+    return mean_area(
+        [area_under_curve(scored.label == c, scored.probability[:, c], scored.weight) for c in tested]
+    )
 
 
 def calibration_inputs(label: np.ndarray, answer: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,35 +172,35 @@ def bins_of(probability: np.ndarray, n_bins: int) -> np.ndarray:
 
 def _mean_of(metric: str) -> Metric:
     """Metric that is the mean of row losses."""
-    return lambda answers: float(np.average(row_losses(metric, answers), weights=answers.weight))
+    return lambda scored: float(np.average(row_losses(metric, scored), weights=scored.weight))
 
 
 def _by_probability(losses: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[ScoredRows], np.ndarray]:
     """Convert losses of labels and probabilities to losses of `ScoredRows`; NaN for models without probabilities."""
-    return lambda answers: _undefined(answers) if answers.probability is None else losses(answers.label, answers.probability)
+    return lambda scored: _undefined(scored) if scored.probability is None else losses(scored.label, scored.probability)
 
 
-def _undefined(answers: ScoredRows) -> np.ndarray:
-    return np.full(len(answers.label), np.nan)
+def _undefined(scored: ScoredRows) -> np.ndarray:
+    return np.full(len(scored.label), np.nan)
 
 
-def _costs(answers: ScoredRows) -> np.ndarray:
+def _costs(scored: ScoredRows) -> np.ndarray:
     """Cost of each prediction [n_rows]; with probabilities, that of the class of minimum expected cost."""
-    if answers.costs is None:
-        return _undefined(answers)
+    if scored.costs is None:
+        return _undefined(scored)
     predicted = (
-        answers.answer if answers.probability is None else min_expected_cost_class(answers.probability, answers.costs)
+        scored.answer if scored.probability is None else min_expected_cost_class(scored.probability, scored.costs)
     )
-    return answers.costs[answers.label, predicted]
+    return scored.costs[scored.label, predicted]
 
 
-def _median_error(answers: ScoredRows) -> float:
+def _median_error(scored: ScoredRows) -> float:
     """Median of the absolute errors: the mean of the two in the middle if the weight halves between them."""
-    errors = np.abs(answers.label - answers.answer)
-    if answers.weight is None:
+    errors = np.abs(scored.label - scored.answer)
+    if scored.weight is None:
         return float(np.median(errors))
     order = np.argsort(errors, kind="stable")
-    return median_of_counts(errors[order], answers.weight[order])
+    return median_of_counts(errors[order], scored.weight[order])
 
 
 def median_of_counts(value: np.ndarray, weight: np.ndarray) -> float:
@@ -211,10 +213,10 @@ def median_of_counts(value: np.ndarray, weight: np.ndarray) -> float:
     return float(value[[low, min(high, len(value) - 1)]].mean())
 
 
-def _r2(answers: ScoredRows) -> float:
-    mean = np.average(answers.label, weights=answers.weight)
-    variance = float(np.average((answers.label - mean) ** 2, weights=answers.weight))
-    return r2_score(_mean_of("squared error")(answers), variance)
+def _r2(scored: ScoredRows) -> float:
+    mean = np.average(scored.label, weights=scored.weight)
+    variance = float(np.average((scored.label - mean) ** 2, weights=scored.weight))
+    return r2_score(_mean_of("squared error")(scored), variance)
 
 
 def r2_score(squared_error: float, spread: float) -> float:
@@ -223,26 +225,26 @@ def r2_score(squared_error: float, spread: float) -> float:
 
 
 OF_ROWS: dict[str, Callable[[ScoredRows], np.ndarray]] = {
-    "accuracy": lambda answers: (answers.label != answers.answer).astype(float),
+    "accuracy": lambda scored: (scored.label != scored.answer).astype(float),
     "log loss": _by_probability(log_losses),
     "Brier score": _by_probability(brier_scores),
     "expected cost": _costs,
-    "squared error": lambda answers: (answers.label - answers.answer) ** 2,
-    "MAE": lambda answers: np.abs(answers.label - answers.answer),
+    "squared error": lambda scored: (scored.label - scored.answer) ** 2,
+    "MAE": lambda scored: np.abs(scored.label - scored.answer),
 }
 
 CLASSIFICATION: dict[str, Metric] = {
-    "accuracy": lambda answers: accuracy(answers.confusion),
-    "balanced accuracy": lambda answers: balanced_accuracy(answers.confusion),
+    "accuracy": lambda scored: accuracy(scored.confusion),
+    "balanced accuracy": lambda scored: balanced_accuracy(scored.confusion),
     "log loss": _mean_of("log loss"),
     "Brier score": _mean_of("Brier score"),
     "AUC": _auc,
-    "F1 (macro)": lambda answers: macro_f1(answers.confusion),
-    "MCC": lambda answers: matthews(answers.confusion),
+    "F1 (macro)": lambda scored: macro_f1(scored.confusion),
+    "MCC": lambda scored: matthews(scored.confusion),
 }
 
 REGRESSION: dict[str, Metric] = {
-    "RMSE": lambda answers: _mean_of("squared error")(answers) ** 0.5,
+    "RMSE": lambda scored: _mean_of("squared error")(scored) ** 0.5,
     "MAE": _mean_of("MAE"),
     "median error": _median_error,
     "R²": _r2,

@@ -105,7 +105,7 @@ def bayes_leaves(summary: BayesTreeSummary) -> Facts:
     for leaf in summary.leaves:
         path = " and ".join(map(sentence, leaf.conditions)) or "all rows"
         facts[f"naive Bayes, {path}", ""] = ComparableFact(leaf.share)
-        facts |= {(f"{place}, {path}", label): fact for (place, label), fact in naive_bayes(leaf.model).items()}
+        facts |= {(f"{position}, {path}", label): fact for (position, label), fact in naive_bayes(leaf.model).items()}
     return facts
 
 
@@ -140,10 +140,12 @@ def _words(likelihood: TellingWords, classes: Sequence[str]) -> Stated:
         yield (f"{likelihood.column}, indicative words", label), ComparableFact(", ".join(words))
 
 
-def _by_class(place: str, classes: Sequence[str], values: Sequence[float], units: Sequence[float] | None = None) -> Stated:
+def _by_class(
+    position: str, classes: Sequence[str], values: Sequence[float], units: Sequence[float] | None = None
+) -> Stated:
     units = units or [1.0] * len(values)
     for label, value, unit in zip(classes, values, units, strict=True):
-        yield (place, label), ComparableFact(float(value), float(unit))
+        yield (position, label), ComparableFact(float(value), float(unit))
 
 
 def _coefficient(estimate: float, importance: float) -> ComparableFact:

@@ -92,10 +92,10 @@ class Flips(msgspec.Struct, frozen=True):
             return cls()
         raw = read(frame)
         tables = old.encoded(raw), new.encoded(raw)
-        answers = _answers(old, tables[0]), _answers(new, tables[1])
-        rows = [k for k, pair in enumerate(zip(*answers, strict=True)) if not are_equal(*pair)]
+        predictions = _answers(old, tables[0]), _answers(new, tables[1])
+        rows = [k for k, pair in enumerate(zip(*predictions, strict=True)) if not are_equal(*pair)]
         ledgers = _ledgers(old, new, tables, rows)
-        flipped = (_flip(k, answers[0][k], answers[1][k], *pair) for k, pair in zip(rows, ledgers, strict=True))
+        flipped = (_flip(k, predictions[0][k], predictions[1][k], *pair) for k, pair in zip(rows, ledgers, strict=True))
         return cls(raw.n_rows, tuple(flipped), old.schema.target.classes is None)
 
     def __add__(self, other: Self) -> Self:
@@ -156,8 +156,8 @@ def _contrast(explanation: Explanation, before: object, after: object) -> tuple[
     """Codes of the new and the old class; None if the model does not know the class."""
     if explanation.unit == "number":
         return 0, None
-    places = {label: code for code, label in enumerate(explanation.classes)}
-    return places.get(after), places.get(before)
+    positions = {label: code for code, label in enumerate(explanation.classes)}
+    return positions.get(after), positions.get(before)
 
 
 def _amount(effect: np.ndarray, against: tuple[int | None, int | None]) -> float:

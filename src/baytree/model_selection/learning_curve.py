@@ -123,8 +123,8 @@ def learning_curve(
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
     order = [_preferred_first(problem, fold.train, random_state) for fold in folds.parts]
     sizes, scores = [], []
-    for share in train_sizes:
-        parts = tuple(Fold(_subset(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
+    for proportion in train_sizes:
+        parts = tuple(Fold(_subset(rows, proportion), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
         predictions = predict_folds(estimator, problem, parts, n_jobs)
         result = CrossValidation.of(type(estimator).__name__, problem, predictions, folds.how)
         sizes.append(len(parts[0].train))
@@ -141,18 +141,18 @@ class Stability(TextResult):
 
     def to_frame(self) -> Any:
         """Data frame with one row per column."""
-        names, shares = zip(*self.shares, strict=True)
-        return frame_of({"root": list(names), "share": list(shares)})
+        names, proportions = zip(*self.shares, strict=True)
+        return frame_of({"root": list(names), "share": list(proportions)})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot a bar for each column; needs matplotlib."""
         from baytree.rendering.plots.charts import bars
 
-        names, shares = zip(*self.shares, strict=True)
-        return bars(list(names), list(shares), f"root split in {self.n_bootstrap} samples", ax)
+        names, proportions = zip(*self.shares, strict=True)
+        return bars(list(names), list(proportions), f"root split in {self.n_bootstrap} samples", ax)
 
     def __str__(self) -> str:
-        return aligned(["root", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
+        return aligned(["root", "share"], [[name, f"{proportion:.0%}"] for name, proportion in self.shares])
 
 
 def root_stability(
@@ -221,5 +221,5 @@ def _preferred_first(problem: SupervisedProblem, rows: np.ndarray, seed: int) ->
     return np.random.default_rng(seed).permutation(rows) if times is None else rows[np.argsort(-times[rows], kind="stable")]
 
 
-def _subset(rows: np.ndarray, share: float) -> np.ndarray:
-    return np.sort(rows[: max(2, round(share * len(rows)))])
+def _subset(rows: np.ndarray, proportion: float) -> np.ndarray:
+    return np.sort(rows[: max(2, round(proportion * len(rows)))])

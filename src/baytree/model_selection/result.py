@@ -161,7 +161,7 @@ class CrossValidation(TextResult):
 
     def _over_answers(self, metric: str) -> Interval:
         scored = self._answers(*self.pooled)
-        return bootstrap_interval(lambda drawn: metrics.score(metric, scored.take(drawn)), len(scored.label))
+        return bootstrap_interval(lambda sampled: metrics.score(metric, scored.take(sampled)), len(scored.label))
 
     def _answers(self, rows: np.ndarray, answer: np.ndarray, probability: np.ndarray | None) -> metrics.Answers:
         return metrics.ScoredRows(self.label.values[rows], answer, probability, self._weights(rows), self.costs)

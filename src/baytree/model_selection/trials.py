@@ -186,10 +186,10 @@ def _predicted_fold(
     return FoldPrediction(fold.test, len(fold.train), codes[predicted], spread(output, codes, len(classes)), seconds)
 
 
-def codes_among(answers: Any, classes: tuple) -> np.ndarray:
+def codes_among(predictions: Any, classes: tuple) -> np.ndarray:
     """Codes of labels among these classes: int32 [n]."""
     code_of = {label: code for code, label in enumerate(classes)}
-    return np.array([code_of[label] for label in np.asarray(answers, dtype=object).tolist()], np.int32)
+    return np.array([code_of[label] for label in np.asarray(predictions, dtype=object).tolist()], np.int32)
 
 
 def spread(probability: np.ndarray, known: np.ndarray, n_classes: int) -> np.ndarray:

@@ -122,8 +122,8 @@ def dependence_of(rows: Table, columns: Sequence[int] | None = None) -> Dependen
     n_classes = len(rows.schema.classes)
     found = []
     for a, b in combinations(chosen, 2):
-        bits, share, p = _compare(codes[a], codes[b], rows.label, weight, n_classes)
-        found.append(((rows.schema.names[a], rows.schema.names[b]), bits, share, p))
+        bits, proportion, p = _compare(codes[a], codes[b], rows.label, weight, n_classes)
+        found.append(((rows.schema.names[a], rows.schema.names[b]), bits, proportion, p))
     found.sort(key=lambda pair: -pair[1])
     corrected = false_discovery_rate(np.array([p for *_, p in found]))
     pairs = tuple(DependentPair(*pair, fdr) for pair, fdr in zip(found, corrected.tolist(), strict=True))

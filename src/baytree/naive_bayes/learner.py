@@ -86,22 +86,22 @@ class NaiveBayesLearner(MergeableLearner):
                 after.own[k], after.others[k] = self._answers_after_one(statistic, change, sign, test_rows)
             yield after
 
-    def intervals(self, seen: NaiveBayesStatistic, table: Table, level: float) -> np.ndarray:
+    def intervals(self, observed: NaiveBayesStatistic, table: Table, level: float) -> np.ndarray:
         """Credible intervals of the class probabilities: [n_rows, n_classes, 2].
 
         From the posterior mean and variance of the scores. Classes and columns are independent, so variances add up.
         """
-        mean, variance = (np.tile(moment, (len(table), 1)) for moment in self._class_moments(seen, table.schema))
-        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+        mean, variance = (np.tile(moment, (len(table), 1)) for moment in self._class_moments(observed, table.schema))
+        for group, statistic in zip(observed.groups, observed.statistics, strict=True):
             EVENTS[group.event].add_posterior(statistic, group, table, self.estimation, mean, variance)
         return score_intervals(mean, variance, level)
 
-    def _class_moments(self, seen: NaiveBayesStatistic, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    def _class_moments(self, observed: NaiveBayesStatistic, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
         """Posterior mean and variance of each class's log prior, up to a common constant: [n_classes] each."""
         prior = self.prior(schema)
         if prior is not None:
             return np.log(np.maximum(prior, 1e-300)), np.zeros(len(prior))
-        return log_amount_moments(seen.classes.known()[:, 0] + JEFFREYS)
+        return log_amount_moments(observed.classes.known()[:, 0] + JEFFREYS)
 
     def n_retained_rows(self, statistic: NaiveBayesStatistic) -> int:
         """Number of stored documents; documents of unit length are stored, as their scaling depends on all others."""
@@ -117,25 +117,25 @@ def _refuse_infinite(table: Table) -> int:
     return 0
 
 
-def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
+def leave_one_out(learner: NaiveBayesLearner, table: Table, observed: NaiveBayesStatistic) -> np.ndarray:
     """Class probabilities of each row by the model of all other rows: [n_rows, n_classes]."""
-    scores = _class_scores(learner, table, seen)
-    for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+    scores = _class_scores(learner, table, observed)
+    for group, statistic in zip(observed.groups, observed.statistics, strict=True):
         EVENTS[group.event].add_leave_one_out_scores(statistic, group, table, learner.estimation, scores)
-    return _predict_leave_one_out(learner, table, seen, scores)
+    return _predict_leave_one_out(learner, table, observed, scores)
 
 
-def leave_one_out_by_weight(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
+def leave_one_out_by_weight(learner: NaiveBayesLearner, table: Table, observed: NaiveBayesStatistic) -> np.ndarray:
     """Leave-one-out that removes weight 1 of a heavier row, since weight 2 stands for two equal rows: [n_rows, n_classes].
 
     In closed form throughout, also if all weights differ.
     """
     weight = np.minimum(table.weight, 1.0)
     single_copies = msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
-    scores = leave_one_out_log_priors(seen.classes.known()[:, 0], single_copies, learner.estimation)
-    for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+    scores = leave_one_out_log_priors(observed.classes.known()[:, 0], single_copies, learner.estimation)
+    for group, statistic in zip(observed.groups, observed.statistics, strict=True):
         EVENTS[group.event].add_fractional_leave_one_out_scores(statistic, group, single_copies, learner.estimation, scores)
-    return _predict_leave_one_out(learner, single_copies, seen, scores)
+    return _predict_leave_one_out(learner, single_copies, observed, scores)
 
 
 def leave_one_out_log_priors(counts: np.ndarray, table: Table, estimation: Estimation) -> np.ndarray:
@@ -151,7 +151,7 @@ def leave_one_out_log_priors(counts: np.ndarray, table: Table, estimation: Estim
 
 
 def _predict_leave_one_out(
-    learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic, scores: np.ndarray
+    learner: NaiveBayesLearner, table: Table, observed: NaiveBayesStatistic, scores: np.ndarray
 ) -> np.ndarray:
     """Class probabilities of scores; rows without a closed form get a model without them.
 
@@ -162,22 +162,24 @@ def _predict_leave_one_out(
     unknown = np.flatnonzero(np.isnan(scores).any(axis=1) | np.isneginf(scores).all(axis=1))
     probabilities = softmax(np.where(np.isnan(scores), 0.0, scores)) if len(unknown) < len(scores) else np.empty_like(scores)
     for row in unknown:
-        probabilities[row] = _predict_without(learner, table.rows(int(row), int(row) + 1), seen)
+        probabilities[row] = _predict_without(learner, table.rows(int(row), int(row) + 1), observed)
     return probabilities
 
 
-def _predict_without(learner: NaiveBayesLearner, row: Table, seen: NaiveBayesStatistic) -> np.ndarray:
-    return learner.derive(seen - NaiveBayesStatistic.of(row, seen.groups), row.schema).predict(row)[0]
+def _predict_without(learner: NaiveBayesLearner, row: Table, observed: NaiveBayesStatistic) -> np.ndarray:
+    return learner.derive(observed - NaiveBayesStatistic.of(row, observed.groups), row.schema).predict(row)[0]
 
 
-def _class_scores(learner: NaiveBayesLearner, table: Table, seen: NaiveBayesStatistic) -> np.ndarray:
+def _class_scores(learner: NaiveBayesLearner, table: Table, observed: NaiveBayesStatistic) -> np.ndarray:
     """Log prior of the classes for each row, estimated without the row: [n_rows, n_classes]."""
     prior = learner.prior(table.schema)
     if prior is not None:
         with np.errstate(divide="ignore"):
             return np.tile(np.log(prior), (len(table), 1))
     first, index = group_equal_rows(table)
-    priors = [class_priors(_classes_without(seen.classes, table, row), table.schema, learner.estimation) for row in first]
+    priors = [
+        class_priors(_classes_without(observed.classes, table, row), table.schema, learner.estimation) for row in first
+    ]
     with np.errstate(divide="ignore"):
         return np.take(np.log(np.array(priors)), index, axis=0)
 
@@ -190,18 +192,18 @@ _BLOCK_CELLS = 1 << 15  # probabilities per block, so that they stay in the cach
 
 
 def predict_updates(
-    learner: NaiveBayesLearner, seen: NaiveBayesStatistic, changes: Table, sign: int, test_rows: Table
+    learner: NaiveBayesLearner, observed: NaiveBayesStatistic, changes: Table, sign: int, test_rows: Table
 ) -> Iterator[tuple[UpdatedPredictions, np.ndarray]] | None:
     """Predictions after each row of `changes` is added (sign 1) or removed (−1): its own and those of the rows in `asked`.
 
     Yields blocks of changes, each with a mask of the changes that need a statistic of their own. Returns None if an event
     has no closed form.
     """
-    counts, exponent = bounded(seen.classes.cells)
+    counts, exponent = bounded(observed.classes.cells)
     if exponent or not counts.sum() >= MIN_TOTAL_WEIGHT:
         return None
     updates = []
-    for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+    for group, statistic in zip(observed.groups, observed.statistics, strict=True):
         event = EVENTS[group.event]
         update = event.row_update(statistic, group, changes, sign, learner.estimation)
         if update is None:

@@ -55,16 +55,16 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             raise ValueError("priors must be probabilities, and not all of them 0")
 
     @classmethod
-    def derive(cls, seen: NaiveBayesStatistic, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
+    def derive(cls, observed: NaiveBayesStatistic, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
         """Model derived from a statistic; `prior` [n_classes], if given, replaces the class proportions."""
-        seen = _as_rows(seen)
-        priors = class_priors(seen.classes, schema, estimation) if prior is None else prior
+        observed = _as_rows(observed)
+        priors = class_priors(observed.classes, schema, estimation) if prior is None else prior
         likelihoods = tuple(
             EVENTS[group.event].estimate(statistic, group, schema, estimation)
-            for group, statistic in zip(seen.groups, seen.statistics, strict=True)
+            for group, statistic in zip(observed.groups, observed.statistics, strict=True)
         )
         with np.errstate(divide="ignore"):
-            return cls(np.log(priors), likelihoods, _prior_description(seen.groups, estimation))
+            return cls(np.log(priors), likelihoods, _prior_description(observed.groups, estimation))
 
     def check(self, schema: Schema) -> None:
         """Raise ValueError unless the likelihoods fit the columns and classes of the schema."""

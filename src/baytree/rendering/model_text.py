@@ -154,8 +154,8 @@ def _levels(likelihood: LevelShares) -> list[list[str]]:
 
 def _rest(likelihood: LevelShares, first: int) -> list[str]:
     """Total probability of the levels that are not listed."""
-    shares = [sum(cells) for cells in zip(*likelihood.probability[first:], strict=True)]
-    return [f"{likelihood.column} = … {len(likelihood.levels) - first:,} more levels", *(f"{p:.3f}" for p in shares)]
+    proportions = [sum(cells) for cells in zip(*likelihood.probability[first:], strict=True)]
+    return [f"{likelihood.column} = … {len(likelihood.levels) - first:,} more levels", *(f"{p:.3f}" for p in proportions)]
 
 
 def _intervals(likelihood: IntervalShares) -> list[list[str]]:
@@ -173,8 +173,8 @@ def interval_names(likelihood: IntervalShares) -> list[str]:
 
 def _normal(likelihood: Normal) -> list[list[str]]:
     pairs, unit = zip(likelihood.mean, likelihood.scale, strict=True), likelihood.unit
-    place = _as_exact if unit is None else (lambda center, scale: mean(center, scale, unit))
-    return [[likelihood.column, *(f"{place(center, scale)} ± {distance(scale, unit)}" for center, scale in pairs)]]
+    position = _as_exact if unit is None else (lambda center, scale: mean(center, scale, unit))
+    return [[likelihood.column, *(f"{position(center, scale)} ± {distance(scale, unit)}" for center, scale in pairs)]]
 
 
 def _as_exact(center: float, scale: float) -> str:
@@ -185,9 +185,9 @@ def _as_exact(center: float, scale: float) -> str:
     """
     if not 0 < scale < inf or not isfinite(center):
         return shown(center, None)
-    places = 2 - floor(log10(scale))
-    digits = places + 1 + (floor(log10(abs(center))) if center else 0)
-    return f"{center:.{places}f}" if 0 <= places <= 12 and digits <= 6 else shown(center, None)
+    positions = 2 - floor(log10(scale))
+    digits = positions + 1 + (floor(log10(abs(center))) if center else 0)
+    return f"{center:.{positions}f}" if 0 <= positions <= 12 and digits <= 6 else shown(center, None)
 
 
 def _kernels(likelihood: KernelDensity) -> list[list[str]]:

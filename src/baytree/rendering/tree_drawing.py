@@ -52,30 +52,30 @@ def growth_svg(drawing: TreeDrawing) -> str:
     """One animated SVG in which the tree grows split by split; without animation support it shows the whole tree."""
     order = opening_order(drawing)
     root, canvas = _canvas(drawing)
-    split_at = {place: k + 1 for k, place in enumerate(order)}
+    split_at = {position: k + 1 for k, position in enumerate(order)}
     n_steps = len(order) + 3  # pause on the whole tree
-    for place, card in enumerate(drawing.cards):
-        begin, end = split_at.get(card.parent, 0), split_at.get(place)
+    for position, card in enumerate(drawing.cards):
+        begin, end = split_at.get(card.parent, 0), split_at.get(position)
         layer = xml.SubElement(canvas, "g")
-        _edge(layer, drawing, place)
+        _edge(layer, drawing, position)
         _appear(layer, begin, None, n_steps)
         if end is not None:
             before_split = xml.SubElement(canvas, "g", opacity="0")
-            _svg_node(before_split, drawing, place, is_split=False)
+            _svg_node(before_split, drawing, position, is_split=False)
             _appear(before_split, begin, end, n_steps)
         after_split = xml.SubElement(canvas, "g")
-        _svg_node(after_split, drawing, place, is_split=end is not None)
+        _svg_node(after_split, drawing, position, is_split=end is not None)
         _appear(after_split, begin if end is None else end, None, n_steps)
     return xml.tostring(root, encoding="unicode")
 
 
 def _picture(drawing: TreeDrawing, split: set[int]) -> str:
     root, canvas = _canvas(drawing)
-    shown = [place for place, card in enumerate(drawing.cards) if _is_shown(drawing, card, split)]
-    for place in shown:
-        _edge(canvas, drawing, place)
-    for place in shown:
-        _svg_node(canvas, drawing, place, place in split)
+    shown = [position for position, card in enumerate(drawing.cards) if _is_shown(drawing, card, split)]
+    for position in shown:
+        _edge(canvas, drawing, position)
+    for position in shown:
+        _svg_node(canvas, drawing, position, position in split)
     return xml.tostring(root, encoding="unicode")
 
 
@@ -124,12 +124,12 @@ def _legend(root: xml.Element, words: list[tuple[str, str | None]]) -> None:
         left += len(text) * 7.4 + 16
 
 
-def _edge(canvas: xml.Element, drawing: TreeDrawing, place: int) -> None:
+def _edge(canvas: xml.Element, drawing: TreeDrawing, position: int) -> None:
     """Draw the line from the parent's card, and the branch label above the card."""
-    card = drawing.cards[place]
+    card = drawing.cards[position]
     if card.parent < 0:
         return
-    x, top = float(drawing.middle[place]), card.depth * ROW_HEIGHT
+    x, top = float(drawing.middle[position]), card.depth * ROW_HEIGHT
     from_x, from_y = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT
     bend, end_y = from_y + 20, top - 24
     curve = f"C{_n(from_x)} {_n(bend + 8)} {_n(x)} {_n(bend - 8)} {_n(x)} {_n(end_y)}"
@@ -138,9 +138,9 @@ def _edge(canvas: xml.Element, drawing: TreeDrawing, place: int) -> None:
     _text(canvas, x, top - 10, card.branch, "branch")
 
 
-def _svg_node(canvas: xml.Element, drawing: TreeDrawing, place: int, is_split: bool) -> None:
-    card = drawing.cards[place]
-    left, top = float(drawing.middle[place]) - card.width / 2, card.depth * ROW_HEIGHT
+def _svg_node(canvas: xml.Element, drawing: TreeDrawing, position: int, is_split: bool) -> None:
+    card = drawing.cards[position]
+    left, top = float(drawing.middle[position]) - card.width / 2, card.depth * ROW_HEIGHT
     group = xml.SubElement(canvas, "g", transform=f"translate({_n(left)} {_n(top)})")
     xml.SubElement(group, "title").text = card.tip
     ink = _EDGE if is_split or not drawing.classes else colour(card.prediction)
@@ -156,19 +156,19 @@ def _svg_node(canvas: xml.Element, drawing: TreeDrawing, place: int, is_split: b
 
 def _bar(group: xml.Element, card: Card, has_classes: bool) -> None:
     left, bar_width, top = CARD_PADDING, card.width - 2 * CARD_PADDING, CARD_PADDING + 2 * LINE_HEIGHT + 2
-    place = {"y": _n(top), "height": _n(BAR_HEIGHT)}
-    xml.SubElement(group, "rect", {**place, "x": _n(left), "width": _n(bar_width), "fill": _TRACK, "rx": "2"})
+    position = {"y": _n(top), "height": _n(BAR_HEIGHT)}
+    xml.SubElement(group, "rect", {**position, "x": _n(left), "width": _n(bar_width), "fill": _TRACK, "rx": "2"})
     for code, proportion in enumerate(card.shares):
         if proportion > 0:
             xml.SubElement(
-                group, "rect", {**place, "x": _n(left), "width": _n(proportion * bar_width), "fill": colour(code)}
+                group, "rect", {**position, "x": _n(left), "width": _n(proportion * bar_width), "fill": colour(code)}
             )
             left += proportion * bar_width if has_classes else 0
 
 
 def _text(parent: xml.Element, x: float, y: float, text: str, style: str = "", anchor: str = "middle") -> None:
-    place = {"x": _n(x), "y": _n(y), "text-anchor": anchor}
-    xml.SubElement(parent, "text", {**place, "class": style} if style else place).text = text
+    position = {"x": _n(x), "y": _n(y), "text-anchor": anchor}
+    xml.SubElement(parent, "text", {**position, "class": style} if style else position).text = text
 
 
 def _appear(layer: xml.Element, begin: int, end: int | None, n_steps: int) -> None:

@@ -86,23 +86,23 @@ def colour(code: int) -> str:
 def opening_order(drawing: TreeDrawing) -> list[int]:
     """Indices of the cards with children, in the order in which a tree grows: level by level from the root."""
     parents = {card.parent for card in drawing.cards if card.parent >= 0}
-    return sorted(parents, key=lambda place: (drawing.cards[place].depth, place))
+    return sorted(parents, key=lambda position: (drawing.cards[position].depth, position))
 
 
 def _middles(cards: Sequence[Card]) -> np.ndarray:
     """x coordinate of each card's middle. Children are placed before parents, each as far left as the outlines allow."""
     children: list[list[int]] = [[] for _ in cards]
-    for place, card in enumerate(cards):
+    for position, card in enumerate(cards):
         if card.parent >= 0:
-            children[card.parent].append(place)
+            children[card.parent].append(position)
     shift = np.zeros(len(cards))  # relative to the parent's middle
     outlines: list[list[tuple[float, float]]] = [[] for _ in cards]  # per depth below: (left, right) relative to the middle
-    for place in reversed(range(len(cards))):
-        half = cards[place].slot / 2
-        offsets = _side_by_side([outlines[child] for child in children[place]])
-        shift[children[place]] = offsets
-        outlines[place] = [(-half, half), *_joined([outlines[child] for child in children[place]], offsets)]
-        for child in children[place]:
+    for position in reversed(range(len(cards))):
+        half = cards[position].slot / 2
+        offsets = _side_by_side([outlines[child] for child in children[position]])
+        shift[children[position]] = offsets
+        outlines[position] = [(-half, half), *_joined([outlines[child] for child in children[position]], offsets)]
+        for child in children[position]:
             outlines[child] = []
     return _absolute(cards, shift)
 
@@ -132,8 +132,8 @@ def _joined(outlines: list[list[tuple[float, float]]], offsets: np.ndarray) -> l
 
 def _absolute(cards: Sequence[Card], shift: np.ndarray) -> np.ndarray:
     middle = np.zeros(len(cards))
-    for place, card in enumerate(cards):  # a parent comes before its children
-        middle[place] = shift[place] + (middle[card.parent] if card.parent >= 0 else 0.0)
+    for position, card in enumerate(cards):  # a parent comes before its children
+        middle[position] = shift[position] + (middle[card.parent] if card.parent >= 0 else 0.0)
     return middle - min(m - card.slot / 2 for m, card in zip(middle, cards, strict=True))
 
 
@@ -141,26 +141,26 @@ _MAX_BRANCH_LEVELS = 4  # levels that are listed at a branch
 
 
 def drawing_of(
-    nodes: Sequence[Node], target: str, classes: tuple[str, ...], shares: Sequence[tuple[float, ...]]
+    nodes: Sequence[Node], target: str, classes: tuple[str, ...], proportions: Sequence[tuple[float, ...]]
 ) -> TreeDrawing:
-    """Drawing of nodes in depth-first order; `shares` has the proportions of each card's bar."""
+    """Drawing of nodes in depth-first order; `proportions` has the proportions of each card's bar."""
     names = tuple(map(quoted, classes))
-    items = zip(nodes, parent_places(nodes), shares, strict=True)
+    items = zip(nodes, parent_places(nodes), proportions, strict=True)
     return layout_tree([_card(node, parent, names, own) for node, parent, own in items], target, names)
 
 
-def drawing_of_summary(summary: TreeSummary, most_levels: int) -> TreeDrawing:
+def drawing_of_summary(summary: TreeSummary, max_levels: int) -> TreeDrawing:
     """Drawing of the upper levels of a tree; bars show class proportions or the position of the mean."""
-    nodes = [node if node.depth < most_levels else _folded(node) for node in summary.nodes if node.depth <= most_levels]
+    nodes = [node if node.depth < max_levels else _folded(node) for node in summary.nodes if node.depth <= max_levels]
     return drawing_of(nodes, summary.target, summary.classes, _shares(nodes, len(summary.classes)))
 
 
 def parent_places(nodes: Sequence[Node]) -> list[int]:
     """Index of each node's parent, −1 at the root."""
     parents, last = [], [-1]  # the last node of each depth, preceded by -1 for the root's parent
-    for place, node in enumerate(nodes):
+    for position, node in enumerate(nodes):
         parents.append(last[node.depth])
-        last[node.depth + 1 :] = [place]
+        last[node.depth + 1 :] = [position]
     return parents
 
 
@@ -175,7 +175,7 @@ def _shares(nodes: Sequence[Node], n_classes: int) -> list[tuple[float, ...]]:
     return [tuple(dict(node.counts).get(k, 0.0) / (node.weight or 1.0) for k in range(n_classes)) for node in nodes]
 
 
-def _card(node: Node, parent: int, classes: tuple[str, ...], shares: tuple[float, ...]) -> Card:
+def _card(node: Node, parent: int, classes: tuple[str, ...], proportions: tuple[float, ...]) -> Card:
     question = plain(node.column) if node.branches else ""
     rows = f"{number(round(node.weight, 2))} rows"
     answer = classes[node.prediction] if classes else f"{node.value:.5g}"
@@ -194,7 +194,7 @@ def _card(node: Node, parent: int, classes: tuple[str, ...], shares: tuple[float
         summary=summary,
         branch=shortened(label(node.condition, _MAX_BRANCH_LEVELS), MAX_LINE_CHARACTERS) if node.condition else "",
         tip="\n".join(line for line in tip if line),
-        shares=shares,
+        shares=proportions,
         prediction=node.prediction,
         width=card_width(question, answer, summary),
     )

@@ -15,21 +15,21 @@ from baytree.display.terminal import MAX_CLASS_COLUMNS, counted, listed, number,
 from baytree.summary.tree import SPREAD, STOP, CertificateSummary, NamedCondition, Node, RuleSetSummary, VotingRuleSummary
 
 
-def sentence(condition: NamedCondition, most_levels: int | None = None) -> str:
+def sentence(condition: NamedCondition, max_levels: int | None = None) -> str:
     """Condition with the column's name: `3 < age ≤ 10 or missing`, `sex = female`."""
     name = plain(condition.column)
     if condition.levels is None:
         test = interval(condition, name)
     else:
-        test = f"{name} = {listed(condition.levels, most_levels)}" if condition.levels else ""
+        test = f"{name} = {listed(condition.levels, max_levels)}" if condition.levels else ""
     if not condition.missing:
         return test or f"{name}: none"
     return f"{test} or missing" if test else f"{name} missing"
 
 
-def label(condition: NamedCondition, most_levels: int | None = None) -> str:
+def label(condition: NamedCondition, max_levels: int | None = None) -> str:
     """Condition without the column's name, as a branch label: `≤ 14`, `1st, 2nd or missing`."""
-    test = interval(condition) if condition.levels is None else listed(condition.levels, most_levels)
+    test = interval(condition) if condition.levels is None else listed(condition.levels, max_levels)
     return (f"{test} or missing" if test else "missing") if condition.missing else test or "none"
 
 

@@ -64,8 +64,13 @@ def _paths(paths: TreePaths) -> dict[str, Any]:
 def _node(paths: TreePaths, node: FormulaNode) -> dict[str, Any]:
     if not node.tests:
         return {}
-    shares = {"shares": list(node.shares)} if node.shares else {}
-    return {"first": node.first, "missing": node.missing, "tests": [_test(paths, test) for test in node.tests], **shares}
+    proportions = {"shares": list(node.shares)} if node.shares else {}
+    return {
+        "first": node.first,
+        "missing": node.missing,
+        "tests": [_test(paths, test) for test in node.tests],
+        **proportions,
+    }
 
 
 def _test(paths: TreePaths, test: FormulaTest) -> dict[str, Any]:

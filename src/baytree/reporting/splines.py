@@ -69,9 +69,9 @@ class _Drawing:
         y = CURVE_HEIGHT / 2 - (CURVE_HEIGHT / 2 - 4) * effect / largest
         is_number = column.kind is Kind.NUMERIC
         paths = tuple((_line if is_number else _levels)(y[:, k]) for k in range(y.shape[1]))
-        places = (0, len(points) // 2, len(points) - 1) if is_number else range(min(len(points), 6))
+        positions = (0, len(points) // 2, len(points) - 1) if is_number else range(min(len(points), 6))
         step = CURVE_WIDTH / (len(points) - 1) if is_number else CURVE_WIDTH / len(points)
-        ticks = [(step * (k if is_number else k + 0.5), _label(column, points[k])) for k in dict.fromkeys(places)]
+        ticks = [(step * (k if is_number else k + 0.5), _label(column, points[k])) for k in dict.fromkeys(positions)]
         errors = self._errors(j, points)
         per_unit = (CURVE_HEIGHT / 2 - 4) / largest
         bands = [_band(y[:, k], _BAND * per_unit * errors[:, k], is_number=is_number) for k in range(errors.shape[1])]

@@ -57,12 +57,14 @@ class ReportSubject(msgspec.Struct, frozen=True):
 
 
 def _evaluated(predictor: Predictor, frame: FrameLike) -> EvaluatedRows:
-    table, places = encode_labelled(predictor, frame)
-    answers = predictor.model.predict(table)
+    table, positions = encode_labelled(predictor, frame)
+    predictions = predictor.model.predict(table)
     if predictor.schema.target.classes is None:
-        return EvaluatedRows(table, answers, np.zeros(0, np.int32), _r_squared(table.label, answers[:, 0]), places)
+        return EvaluatedRows(
+            table, predictions, np.zeros(0, np.int32), _r_squared(table.label, predictions[:, 0]), positions
+        )
     choice = predictor.predict_codes(table)
-    return EvaluatedRows(table, answers, choice, float(np.mean(choice == table.label)), places)
+    return EvaluatedRows(table, predictions, choice, float(np.mean(choice == table.label)), positions)
 
 
 def _r_squared(truth: np.ndarray, answer: np.ndarray) -> float:

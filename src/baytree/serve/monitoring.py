@@ -148,8 +148,8 @@ class LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
-        place = f"{record.module}:{record.lineno}"
-        self._log.write("message", level=record.levelname.lower(), logger=record.name, place=place)
+        position = f"{record.module}:{record.lineno}"
+        self._log.write("message", level=record.levelname.lower(), logger=record.name, place=position)
 
 
 # Rows of a minute beyond this number are not profiled: they would take processor time and sharpen the proportions little.

@@ -148,9 +148,9 @@ def _refuse_flat(covariance: np.ndarray, weight: float, label: Any, learner: Qua
     )
 
 
-def check_classes(table: Table, schema: Schema, least: int) -> None:
-    """Raise ValueError if a class has fewer than `least` rows."""
+def check_classes(table: Table, schema: Schema, minimum: int) -> None:
+    """Raise ValueError if a class has fewer than `minimum` rows."""
     counts = np.bincount(table.label, minlength=len(schema.classes))
     for label, count in zip(schema.classes, counts, strict=True):
-        if count < least:
-            raise ValueError(f"y has only {count} sample in class {label}; a covariance needs at least {least}")
+        if count < minimum:
+            raise ValueError(f"y has only {count} sample in class {label}; a covariance needs at least {minimum}")

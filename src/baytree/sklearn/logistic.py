@@ -247,16 +247,16 @@ class LogisticRegression(LogisticDropIn):
         return ratio, self.penalty is not None
 
 
-def refuse_pairs(solver: str, share: float, is_penalised: bool, dual: bool) -> None:
+def refuse_pairs(solver: str, l1_ratio: float, is_penalised: bool, dual: bool) -> None:
     """Raise ValueError for combinations that scikit-learn's solvers do not support, although baytree's could.
 
     A program must behave the same with either import.
     """
-    if solver not in ("liblinear", "saga") and share > 0:
-        raise ValueError(f"Solver {solver} supports only 'l2' or None penalties, got l1_ratio={share}.")
+    if solver not in ("liblinear", "saga") and l1_ratio > 0:
+        raise ValueError(f"Solver {solver} supports only 'l2' or None penalties, got l1_ratio={l1_ratio}.")
     if solver != "liblinear" and dual:
         raise ValueError(f"Solver {solver} supports only dual=False, got dual=True")
-    if solver == "liblinear" and 0 < share < 1:
+    if solver == "liblinear" and 0 < l1_ratio < 1:
         raise ValueError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
     if solver == "liblinear" and not is_penalised:
         raise ValueError("penalty=None is not supported for the liblinear solver")

@@ -207,9 +207,9 @@ class LogisticRegressionCV(LogisticDropIn):
         named = "accuracy" if isinstance(self.scoring, str) and self.scoring == "warn" else self.scoring
         return get_scorer("accuracy" if named is None else named)
 
-    def _one(self, C: float, share: float) -> LogisticRegression:
+    def _one(self, C: float, l1_ratio: float) -> LogisticRegression:
         return LogisticRegression(
-            C=C, l1_ratio=share, dual=self.dual, tol=self.tol, fit_intercept=self.fit_intercept,
+            C=C, l1_ratio=l1_ratio, dual=self.dual, tol=self.tol, fit_intercept=self.fit_intercept,
             intercept_scaling=self.intercept_scaling, class_weight=self.class_weight, random_state=self.random_state,
             solver=self.solver, max_iter=self.max_iter,
         )  # fmt: skip
@@ -222,10 +222,10 @@ class LogisticRegressionCV(LogisticDropIn):
         train: np.ndarray,
         test: np.ndarray,
         C: float,
-        share: float,
+        l1_ratio: float,
     ) -> tuple[np.ndarray, float, int]:
         """Fit without a fold; returns the coefficients, the score on the fold, and the number of iterations."""
-        model = self._one(C, share)
+        model = self._one(C, l1_ratio)
         model.fit(_rows_at(X, train), y[train], None if weight is None else weight[train])
         _add_classes(model, np.unique(y))
         weights = {} if weight is None else {"sample_weight": weight[test]}
@@ -234,7 +234,7 @@ class LogisticRegressionCV(LogisticDropIn):
         return _rows_of(coef, len(model.classes_)), float(score), int(model.n_iter_.max())
 
     def _settle_trials(
-        self, X: FrameLike, y: np.ndarray, weight: np.ndarray | None, Cs: np.ndarray, shares: np.ndarray, trials: list
+        self, X: FrameLike, y: np.ndarray, weight: np.ndarray | None, Cs: np.ndarray, proportions: np.ndarray, trials: list
     ) -> None:
         paths = np.array([[[each[0] for each in row] for row in fold] for fold in trials])
         scores = np.array([[[each[1] for each in row] for row in fold] for fold in trials])
@@ -242,11 +242,11 @@ class LogisticRegressionCV(LogisticDropIn):
         best = np.array([np.unravel_index(fold.argmax(), fold.shape) for fold in scores])  # [n_folds, 2]
         if self.refit:
             best = np.array([np.unravel_index(scores.mean(axis=0).argmax(), scores.shape[1:])])
-        chosen = float(np.mean(Cs[best[:, 1]])), float(np.mean(shares[best[:, 0]]))
+        chosen = float(np.mean(Cs[best[:, 1]])), float(np.mean(proportions[best[:, 0]]))
         model = self._one(*chosen).fit(X, y, weight)
         mean = None if self.refit else np.mean([paths[f, i, j] for f, (i, j) in enumerate(best)], axis=0)
         self._settle_model(model, mean)
-        self.Cs_, self.l1_ratios_ = Cs, shares
+        self.Cs_, self.l1_ratios_ = Cs, proportions
         self._remember_dtype(X)
         self._tell(*chosen, paths, scores, steps)
 
@@ -261,10 +261,10 @@ class LogisticRegressionCV(LogisticDropIn):
             fitted = msgspec.structs.replace(fitted, linear=linear)
         self._set_fitted_state(model.schema_, FitResult(fitted, profile=model.profile_), hasattr(model, "feature_names_in_"))
 
-    def _tell(self, C: float, share: float, paths: np.ndarray, scores: np.ndarray, steps: np.ndarray) -> None:
+    def _tell(self, C: float, l1_ratio: float, paths: np.ndarray, scores: np.ndarray, steps: np.ndarray) -> None:
         """Set scikit-learn's attributes: arrays, or dicts by class (legacy)."""
         if self.use_legacy_attributes is False:
-            self.C_, self.l1_ratio_ = C, share
+            self.C_, self.l1_ratio_ = C, l1_ratio
             self.coefs_paths_, self.scores_, self.n_iter_ = paths, scores, steps
             return
         keys = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
@@ -274,7 +274,7 @@ class LogisticRegressionCV(LogisticDropIn):
         self.coefs_paths_ = {key: select(coefs[:, :, :, k]) for k, key in enumerate(keys)}
         self.scores_ = {key: select(np.swapaxes(scores, 1, 2)) for key in keys}
         self.n_iter_ = select(np.swapaxes(steps, 1, 2))[None]
-        self.C_, self.l1_ratio_ = np.full(len(keys), C), np.full(len(keys), share)
+        self.C_, self.l1_ratio_ = np.full(len(keys), C), np.full(len(keys), l1_ratio)
 
 
 def _split_target(X: FrameLike, y: TargetLike) -> tuple[FrameLike, TargetLike]:

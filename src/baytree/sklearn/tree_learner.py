@@ -93,14 +93,14 @@ def gaps_of(table: Table) -> np.ndarray:
     return np.array([is_missing(values).any() for values in table.values], bool)
 
 
-def number_of_rows(name: str, value: Any, least: int, n_rows: int) -> int:
+def number_of_rows(name: str, value: Any, minimum: int, n_rows: int) -> int:
     """A number of rows, or a fraction of them, as a number; other values raise ValueError."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     is_fraction = isinstance(value, float | np.floating) and 0 < value <= 1
-    if not is_fraction and not (is_whole and value >= least):
-        ranges = f"an int in the range [{least}, inf) or a float in the range (0.0, 1.0]"
+    if not is_fraction and not (is_whole and value >= minimum):
+        ranges = f"an int in the range [{minimum}, inf) or a float in the range (0.0, 1.0]"
         raise ValueError(f"The '{name}' parameter must be {ranges}. Got {value!r} instead.")
-    return int(value) if is_whole else max(ceil(float(value) * n_rows), least)
+    return int(value) if is_whole else max(ceil(float(value) * n_rows), minimum)
 
 
 def impurity_path(tree: Tree) -> tuple[np.ndarray, np.ndarray]:

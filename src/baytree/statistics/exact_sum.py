@@ -154,9 +154,9 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def take(self, index: np.ndarray, axis: int = 0) -> Self:
         """Numbers at these indices along an axis; index −1 gives zero."""
         index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)
-        taken = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
-        taken[index >= 0] = limbs[index[index >= 0]]
-        return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
+        selected = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
+        selected[index >= 0] = limbs[index[index >= 0]]
+        return type(self)(*_trimmed(np.moveaxis(selected, 0, axis), self.low))
 
 
 def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:

@@ -131,10 +131,10 @@ def loads(content: bytes, name: str = "the model file") -> Any:
             from baytree.storage import format1
 
             parameters = format1.parameters(stored.estimator, parameters)
-        model, seen = record(stored.model, version), record(stored.seen, version)
-        _check_records(stored, model, seen)
+        model, statistic = record(stored.model, version), record(stored.seen, version)
+        _check_records(stored, model, statistic)
         fitted = estimator(**parameters)
-        fitted._restore(stored.schema, FitResult(model, seen, profile=stored.profile), stored.has_text_names)
+        fitted._restore(stored.schema, FitResult(model, statistic, profile=stored.profile), stored.has_text_names)
         fitted._costs = _costs_of(version, stored)
     return fitted
 
@@ -188,11 +188,11 @@ class _Checked(Protocol):
     def check(self, schema: Schema) -> None: ...
 
 
-def _check_records(document: Document, model: _Checked | None, seen: _Checked | None) -> None:
+def _check_records(document: Document, model: _Checked | None, statistic: _Checked | None) -> None:
     """Check all indices and shapes of the records against the schema, so that none can fail later."""
     if model is None:
         raise ValueError("the file contains no model")
-    for part in (model, seen, document.profile):
+    for part in (model, statistic, document.profile):
         if part is not None:
             part.check(document.schema)
     if document.costs is not None:

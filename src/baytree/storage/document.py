@@ -161,13 +161,13 @@ def _width(classes: tuple) -> int:
 
 def refuse_odd_labels(schema: Schema) -> None:
     """Raise ValueError if a level or class cannot be stored in JSON."""
-    places = [(f"column {column.name!r}", column.levels) for column in schema.columns]
-    places.append(("the target", schema.classes))
-    for place, levels in places:
+    positions = [(f"column {column.name!r}", column.levels) for column in schema.columns]
+    positions.append(("the target", schema.classes))
+    for position, levels in positions:
         for level in levels:
             if not isinstance(level, Level) or (isinstance(level, float) and not np.isfinite(level)):
                 raise ValueError(
-                    f"{place} has the level {level!r} of type {type(level).__name__}, which a model file cannot store; "
+                    f"{position} has the level {level!r} of type {type(level).__name__}, which a model file cannot store; "
                     "convert it to strings or numbers before fitting"
                 )
 
@@ -192,9 +192,9 @@ def check_schema(schema: Schema) -> None:
         _check_class_type(schema.target.dtype, schema.target.classes)
 
 
-def _check_levels(levels: tuple, place: str) -> None:
+def _check_levels(levels: tuple, position: str) -> None:
     if not all(isinstance(level, (str, int, float, bool)) for level in levels) or len(set(levels)) < len(levels):
-        raise ValueError(f"the levels of {place} are not distinct strings, numbers or booleans")
+        raise ValueError(f"the levels of {position} are not distinct strings, numbers or booleans")
 
 
 def _check_class_type(dtype: str, classes: tuple) -> None:

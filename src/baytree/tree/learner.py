@@ -12,7 +12,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.partitions import LocalPartitions, Partitions, rescale_weights
 from baytree.tree.growing import cart
 from baytree.tree.growing.constraints import enforce_monotone, warn_unused_columns
-from baytree.tree.growing.grow import Grown, SearchKind, grow, unpruned, validated_path
+from baytree.tree.growing.grow import GrowthResult, SearchKind, grow, unpruned, validated_path
 from baytree.tree.growing.remote.grow import can_grow_remotely, grow_remotely
 from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import EQUAL, ClassCosts, ClassWeighting, equal_costs
@@ -55,7 +55,7 @@ class TreeLearner(msgspec.Struct, frozen=True):
             steps = validated_path(table, tree, self.policy, self.weighing, step, rows.n_jobs)
         return msgspec.structs.replace(steps, root=steps.root * unit * unit)
 
-    def grown(self, rows: Partitions) -> Tree:
+    def grow_tree(self, rows: Partitions) -> Tree:
         """The tree as grown and pruned, before averaging and monotone constraints."""
         return self._tree(rescale_weights(rows))[0]
 
@@ -67,16 +67,16 @@ class TreeLearner(msgspec.Struct, frozen=True):
         """The tree as grown, and its trace. A numeric target is scaled into a safe range first and the tree scaled back."""
         warn_unused_columns(rows, self.policy)
         if rows.schema.target.classes is not None:
-            grown = self._grown(rows)
-            return grown.model, grown.trace
+            growth = self._grow(rows)
+            return growth.model, growth.trace
         rows, unit = in_range(rows)
         rows, origin = near_zero(rows) if self.policy.arithmetic is ReferenceProgram.RPART else (rows, 0.0)
-        grown = self._grown(rows)
-        return in_unit(from_zero(grown.model, origin), unit), grown.trace
+        growth = self._grow(rows)
+        return in_unit(from_zero(growth.model, origin), unit), growth.trace
 
-    def _grown(self, rows: Partitions) -> Grown:
+    def _grow(self, rows: Partitions) -> GrowthResult:
         if not self.traces and can_grow_remotely(rows, self.policy):
-            return Grown(grow_remotely(rows, self.policy, self.weighing), SearchKind.COUNTED, [])
+            return GrowthResult(grow_remotely(rows, self.policy, self.weighing), SearchKind.COUNTED, [])
         return grow(rows, self.policy, self.weighing, self.traces)
 
 

@@ -48,12 +48,12 @@ class CostMatrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             codes = self.predict_codes(np.array(values.table)).tolist()
             return msgspec.structs.replace(formula, choice=Pick(values.of, tuple((float(code),) for code in codes)))
         if not isinstance(formula.answers, Named):
-            formula, answers = with_step(formula, formula.answers)
-            formula = msgspec.structs.replace(formula, answers=answers)
+            formula, predictions = with_step(formula, formula.answers)
+            formula = msgspec.structs.replace(formula, answers=predictions)
         terms = []
         for unit, gain in zip(np.eye(len(self.amounts)), 0.0 - self.amounts, strict=True):  # 0 − c: no negative zeros
-            share = Total(Product((Constant(tuple(unit.tolist())), formula.answers)))
-            formula, probability = with_step(formula, share)  # a step of its own: every element of the sum reads it
+            proportion = Total(Product((Constant(tuple(unit.tolist())), formula.answers)))
+            formula, probability = with_step(formula, proportion)  # a step of its own: every element of the sum reads it
             terms.append(Product((probability, Constant(tuple(gain.tolist())))))
         formula, expected_gain = with_step(formula, Sum(tuple(terms)))
         return msgspec.structs.replace(formula, choice=FirstHighest(expected_gain))
@@ -65,7 +65,9 @@ class CostMatrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         'yes taken for no costs 5, no taken for yes 1'
         """
         order = np.argsort(-self.amounts, axis=None, kind="stable").tolist()
-        pairs = [divmod(place, len(classes)) for place in order if place % (len(classes) + 1)]  # without the diagonal
+        pairs = [
+            divmod(position, len(classes)) for position in order if position % (len(classes) + 1)
+        ]  # without the diagonal
         named = [f"{classes[i]} taken for {classes[j]}" for i, j in pairs[:_MAX_NAMED_COSTS]]
         verbs = [" costs" if k == 0 else "" for k in range(len(named))]
         costs = [f"{name}{verb} {self.amounts[pair]:g}" for name, verb, pair in zip(named, verbs, pairs, strict=False)]

@@ -109,12 +109,12 @@ class RejectionCurvePoints(msgspec.Struct, frozen=True):
         return cls(sure[order][last], covered / covered[-1], correct / np.maximum(covered, 1e-300))
 
 
-def at_least(thresholds: np.ndarray, least: np.ndarray, share: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+def at_least(thresholds: np.ndarray, minimum: np.ndarray, proportion: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Coverage and accuracy at each threshold; the accuracy is NaN if no row is predicted. [n, 2]
 
     >>> at_least(np.array([0.5, 0.8, 0.95]), np.array([0.9, 0.6]), np.array([0.25, 1.0]), np.array([1.0, 0.75])).tolist()
     [[1.0, 0.75], [0.25, 1.0], [0.0, nan]]
     """
-    n_points = np.searchsorted(-least, -thresholds, side="right")  # number of points that are at least as confident
-    coverage, accuracies = np.append(0.0, share)[n_points], np.append(np.nan, accuracy)[n_points]
+    n_points = np.searchsorted(-minimum, -thresholds, side="right")  # number of points that are at least as confident
+    coverage, accuracies = np.append(0.0, proportion)[n_points], np.append(np.nan, accuracy)[n_points]
     return np.stack([coverage, accuracies], axis=1)

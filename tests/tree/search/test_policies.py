@@ -34,7 +34,7 @@ def test_an_estimator_without_parameters_learns_by_the_stored_policy(name):
 def test_growing_by_a_policy_is_what_its_estimator_does_and_says_which_search_it_took(name):
     frame, y = {"x": [float(k % 10) for k in range(60)]}, ["a" if k % 10 < 4 else "b" for k in range(60)]
     model = ESTIMATORS[name].fit(frame, y)
-    grown = TreeLearner(POLICIES[name])._grown(LocalPartitions(model._prepare_rows(frame, y, None).table))
+    grown = TreeLearner(POLICIES[name])._grow(LocalPartitions(model._prepare_rows(frame, y, None).table))
     assert grown.search is search_of(POLICIES[name])
     assert model.n_leaves_ == 2
     assert (grown.model.tree if hasattr(grown.model, "tree") else grown.model).n_leaves == 2
@@ -54,7 +54,7 @@ def test_rows_that_follow_several_branches_or_are_fractions_are_searched_as_such
     frame, y = {"x": [1.0, 2.0, 3.0, 4.0]}, ["a", "a", "b", "b"]
     for weight, search in ((2.0, SearchKind.COUNTED), (0.3, SearchKind.FRACTIONAL)):
         table = ESTIMATORS["ID3"]._prepare_rows(frame, y, [weight] * 4).table
-        assert TreeLearner(multiway)._grown(LocalPartitions(table)).search is search
+        assert TreeLearner(multiway)._grow(LocalPartitions(table)).search is search
 
 
 def test_chaid_alone_chooses_by_adjusted_p():

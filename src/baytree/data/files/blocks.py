@@ -141,9 +141,9 @@ _FORMULA = re.compile(rb'(?<![^,;\t|\n])(?:="([^"\r\n]*)"|"=""([^"\r\n]*)""")(?=
 _BLANK_LINES = re.compile(rb"\r?\n(?:\r?\n)+")
 
 
-def too_long(name: str, place: str) -> FileError:
+def too_long(name: str, position: str) -> FileError:
     """Return the error for a record that exceeds the memory limit."""
     return FileError(
-        f"{name}, {place}: one record is longer than {MAX_RECORD_BYTES >> 20} MB; "
+        f"{name}, {position}: one record is longer than {MAX_RECORD_BYTES >> 20} MB; "
         "a quote mark may be unclosed here, or this is not a table"
     )

@@ -138,12 +138,12 @@ def _type_conflict(source: DelimitedFile, text: pl.DataFrame, row: int) -> Excep
         wider = replace(wider, keeps_tokens=wider.kind == "text" and (reader.keeps_tokens or reader.kind != "text"))
         if wider.kind != reader.kind:
             at = first_misfit(reader, values)
-            place = f"{source.name}, row {row + at:,}: column {reader.name!r}"
+            position = f"{source.name}, row {row + at:,}: column {reader.name!r}"
             if reader.is_fixed:
-                return FileError(f"{place} must be a {reader.kind}, but holds {values[at]!r}")
+                return FileError(f"{position} must be a {reader.kind}, but holds {values[at]!r}")
             if wider.kind == "text":
                 looked = f"looked like a {reader.kind}, but holds {values[at]!r}"
-                sentences.append(f"{place} {looked}; it is read as text")
+                sentences.append(f"{position} {looked}; it is read as text")
         readers.append(wider)
     if tuple(readers) == source.readers:  # the parser is stricter than the conversion: parse as text and convert
         readers = [replace(reader, by_text=reader.kind != "text") for reader in source.readers]

@@ -80,13 +80,13 @@ def check_begins(path: Path, kind: str) -> None:
 _MAX_UNPACKED_BYTES = 64 << 30  # guards against zip bombs
 
 
-def member(path: Path, wanted: str | None, suffixes: frozenset[str]) -> tuple[Path, list[Note]]:
+def member(path: Path, requested: str | None, suffixes: frozenset[str]) -> tuple[Path, list[Note]]:
     """Extract the named or first table of an archive to a temporary file; return it with a note on the other tables."""
     try:
         with zipfile.ZipFile(path) as archive:
             tables = [each for each in archive.infolist() if _is_table(each.filename, suffixes)]
-            chosen = _chosen(path.name, tables, wanted)
-            return _unpacked(archive, chosen), _others(chosen, tables) if wanted is None else []
+            chosen = _chosen(path.name, tables, requested)
+            return _unpacked(archive, chosen), _others(chosen, tables) if requested is None else []
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError) as error:
         raise FileError(f"{path.name}: the archive is damaged or cut short ({error})") from None
 
@@ -100,14 +100,14 @@ def _is_table(name: str, suffixes: frozenset[str]) -> bool:
     )
 
 
-def _chosen(name: str, tables: list[zipfile.ZipInfo], wanted: str | None) -> zipfile.ZipInfo:
+def _chosen(name: str, tables: list[zipfile.ZipInfo], requested: str | None) -> zipfile.ZipInfo:
     if not tables:
         raise FileError(f"{name}: there is no table in the archive")
-    if wanted is None:
+    if requested is None:
         return tables[0]
-    found = [each for each in tables if wanted in (each.filename, Path(each.filename).name)]
+    found = [each for each in tables if requested in (each.filename, Path(each.filename).name)]
     if not found:
-        raise FileError(f"{name}: there is no {wanted!r}; there is {', '.join(each.filename for each in tables)}")
+        raise FileError(f"{name}: there is no {requested!r}; there is {', '.join(each.filename for each in tables)}")
     return found[0]
 
 

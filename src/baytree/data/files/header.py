@@ -133,11 +133,11 @@ def names(cells: Cells, width: int, is_header: bool, keep: Sequence[str] = ()) -
         start = 1
     found[start:] = [name or f"column_{k}" for k, name in enumerate(found[start:], start=start + 1)]
     for name in sorted(name for name, count in Counter(found).items() if count > 1):
-        places = [k for k, other in enumerate(found) if other == name]
-        for number, k in enumerate(places[1:], start=2):
+        positions = [k for k, other in enumerate(found) if other == name]
+        for number, k in enumerate(positions[1:], start=2):
             found[k] = _free(f"{name}_{number}", found)
-        listed = ", ".join(repr(found[k]) for k in places[1:])
-        numbers = ", ".join(str(k + 1) for k in places)
+        listed = ", ".join(repr(found[k]) for k in positions[1:])
+        numbers = ", ".join(str(k + 1) for k in positions)
         message = f"columns {numbers} are all called {name!r}; the later ones are renamed to {listed}"
         notes.append(Note("", message, is_doubtful=True))
     return found, notes
@@ -222,7 +222,7 @@ def _first_text(row: Cells) -> str:
     return next((cell for cell in row if cell.strip()), "")
 
 
-def _free(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
+def _free(name: str, selected: Sequence[str]) -> str:
+    while name in selected:
         name += "_"
     return name

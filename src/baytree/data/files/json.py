@@ -187,8 +187,8 @@ def _depth(text: bytes) -> int:
     return int((depth - np.minimum.accumulate(depth)).max(initial=0)) + 1
 
 
-def _too_deep(place: str) -> FileError:
-    return FileError(f"{place}: values are nested more than {_MAX_DEPTH} levels deep; a table has one value per cell")
+def _too_deep(position: str) -> FileError:
+    return FileError(f"{position}: values are nested more than {_MAX_DEPTH} levels deep; a table has one value per cell")
 
 
 def _bad_line(name: str, block: bytes, row: int, reason: str) -> FileError:

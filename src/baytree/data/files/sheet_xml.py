@@ -103,7 +103,7 @@ def _measured(pieces: Iterator[bytes], is_exact: bool) -> tuple[SheetExtent | No
             n_cells += usual[2]
             continue
         cells = _CELL.findall(piece)
-        references = [place for place in _REFERENCE.findall(b"\n".join(cells)) if all(place)]
+        references = [position for position in _REFERENCE.findall(b"\n".join(cells)) if all(position)]
         n_cells += len(cells)
         letters.update(column for column, _ in references)
         rows.update(row for _, row in references)

@@ -118,13 +118,13 @@ class MatrixColumns(Mapping[str, Numbers]):
         """Return the columns of the rows that the mask selects."""
         return MatrixColumns(self.matrix.array[rows], self.names)
 
-    def at(self, place: int) -> Numbers:
+    def at(self, position: int) -> Numbers:
         """Return the column at an index."""
-        return Numbers(self.matrix, place, is_whole=self.matrix.array.dtype.kind in "iu")
+        return Numbers(self.matrix, position, is_whole=self.matrix.array.dtype.kind in "iu")
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+        return {name: position for position, name in enumerate(self.names)}
 
 
 class NumberedColumns(MatrixColumns):
@@ -134,10 +134,10 @@ class NumberedColumns(MatrixColumns):
         super().__init__(array, position_names(array.shape[1]))
 
     def __getitem__(self, name: str) -> Numbers:
-        place = name[1:] if name[:1] == "x" else ""
-        if not place.isdecimal() or int(place) >= len(self) or self.names[int(place)] != name:
+        position = name[1:] if name[:1] == "x" else ""
+        if not position.isdecimal() or int(position) >= len(self) or self.names[int(position)] != name:
             raise KeyError(name)
-        return self.at(int(place))
+        return self.at(int(position))
 
     def take(self, rows: np.ndarray) -> NumberedColumns:
         """Return the columns of the rows that the mask selects."""

@@ -173,14 +173,14 @@ def can_be_compared(units: Collection[str]) -> bool:
     return any(all(unit in family for unit in units) for family in _FAMILIES)
 
 
-def convert_unit(value: float, unit: str, wanted: str) -> float | None:
+def convert_unit(value: float, unit: str, requested: str) -> float | None:
     """Convert a number to another unit; None if the units differ in dimension.
 
     >>> convert_unit(5000, "g", "kg"), round(convert_unit(212, "°f", "°c"), 9), convert_unit(1, "g", "m")
     (5.0, 100.0, None)
     """
-    family = next((family for family in _FAMILIES if unit in family and wanted in family), None)
+    family = next((family for family in _FAMILIES if unit in family and requested in family), None)
     if family is None:
         return None
-    (factor, offset), (divisor, shift) = family[unit], family[wanted]
+    (factor, offset), (divisor, shift) = family[unit], family[requested]
     return (value * factor + offset - shift) / divisor

@@ -45,8 +45,8 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is_doubtful: bool = False
 
     def __str__(self) -> str:
-        place = f"column {self.column!r}{' ' if self.done.startswith('is ') else ': '}" if self.column else ""
-        return f"{place}{self.done}{self._counted()}{self._remedy()}"
+        position = f"column {self.column!r}{' ' if self.done.startswith('is ') else ': '}" if self.column else ""
+        return f"{position}{self.done}{self._counted()}{self._remedy()}"
 
     def _counted(self) -> str:
         return f" ({self.cells:,} {'cell' if self.cells == 1 else 'cells'})" if self.cells else ""

@@ -153,8 +153,8 @@ class AdditiveEstimator(Estimator):
                 f"{f' for each of {term.values.shape[1]} scores' if term.values.shape[1] > 1 else ''}, missing values last; "
                 f"got shape {np.shape(values)}"
             )
-        share = term.weight / max(float(term.weight.sum()), 1e-300)
-        change = float(np.abs(share @ (given - term.values)).max()), float(np.abs(given - term.values).max())
+        proportion = term.weight / max(float(term.weight.sum()), 1e-300)
+        change = float(np.abs(proportion @ (given - term.values)).max()), float(np.abs(given - term.values).max())
         edit = f"{column}: set by hand, values changed by up to {change[1]:.4g}, {change[0]:.4g} on average"
         terms = tuple(
             msgspec.structs.replace(each, values=given.copy()) if each is term else each for each in self.model_.terms

@@ -202,14 +202,14 @@ class CategoricalNB(DiscreteNB):
         return tags
 
 
-def _filled(column: Column, least: int) -> Column:
+def _filled(column: Column, minimum: int) -> Column:
     levels = column.levels
     negative = [level for level in levels if isinstance(level, (int, float)) and level < 0]
     if negative:
         raise ValueError(f"Negative values in data: column {column.name!r} has the code {negative[0]}; codes start at 0")
     if not all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
         return column
-    n_categories = max(max(levels, default=-1) + 1, least)
+    n_categories = max(max(levels, default=-1) + 1, minimum)
     if n_categories > MAX_FILLED:
         return column
     return msgspec.structs.replace(column, levels=tuple(range(n_categories)), declared=True)

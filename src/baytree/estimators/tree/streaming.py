@@ -264,10 +264,10 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         self._stream = learnt.statistic
 
     def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
-        seen = learnt.statistic
-        if not isinstance(seen, StreamStatistic):
+        statistic = learnt.statistic
+        if not isinstance(statistic, StreamStatistic):
             raise ValueError("the state of the stream is missing from the model file")
-        stream = seen.stream(self._tree_learner(schema).settings, schema)
+        stream = statistic.stream(self._tree_learner(schema).settings, schema)
         self._set_fitted_state(
             schema, FitResult(learnt.model, stream, learnt.fitted_attributes, learnt.profile), has_text_names
         )
@@ -277,10 +277,10 @@ class StreamingTreeClassifier(TreeEstimator, Classifier, IncrementalEstimator):
         return {**state, "_stream": self.seen_} if "_stream" in state else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        seen = state.get("_stream")
+        statistic = state.get("_stream")
         super().__setstate__(state)
-        if isinstance(seen, StreamStatistic):
-            self._stream = seen.stream(self._tree_learner(self.schema_).settings, self.schema_)
+        if isinstance(statistic, StreamStatistic):
+            self._stream = statistic.stream(self._tree_learner(self.schema_).settings, self.schema_)
 
     def rules(self, X: FrameLike = None) -> RuleSet:
         """Convert the tree to one IF–THEN rule per leaf, with its support and probability; for ``leaves='counts'`` only.

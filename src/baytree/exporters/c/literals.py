@@ -104,15 +104,15 @@ def _runs() -> Iterator[tuple[int, int, int, int]]:
     yield first, last, step, change
 
 
-Told = tuple[list[str], tuple[str, ...]]  # constant arrays and statements, as lines of source
+SourceParts = tuple[list[str], tuple[str, ...]]  # constant arrays and statements, as lines of source
 
 
-def counted(bag: Bag, tokens: TokenOptions, place: int, k: int) -> Told:
+def counted(bag: Bag, tokens: TokenOptions, position: int, k: int) -> SourceParts:
     """Tables of a bag of words, and the statements that fill the array `s{k}` with the weighted counts of its words."""
     tables, function, extra_arguments = _buckets(bag, tokens.buckets, k) if tokens.buckets else _vocabulary(bag, k)
     stop_arrays = f"model_stops{k}", f"model_stop_codes{k}"
     max_bytes = max((len(utf8(word)) for word in (*tokens.stop_words, *bag.words)), default=0)
-    document = (f"row[{place}].text", str(int(tokens.lowercase)), *map(str, tokens.ngrams))
+    document = (f"row[{position}].text", str(int(tokens.lowercase)), *map(str, tokens.ngrams))
     arguments = (
         *document,
         *stop_arrays,

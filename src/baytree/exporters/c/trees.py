@@ -44,13 +44,13 @@ def nested(name: str, nodes: Sequence[FormulaNode], formula: Formula, leaf_rows:
     return "\n".join([head, "(void)row, (void)x;", *lines, "}", ""])
 
 
-def _node(place: int, node: FormulaNode, formula: Formula) -> Iterator[int | str]:
+def _node(position: int, node: FormulaNode, formula: Formula) -> Iterator[int | str]:
     """Branches of a node as conditions, each followed by the node that it leads to."""
     test, branches = node.tests[0], range(n_branches(node))
     column, is_sum = formula.tested[test.column], test.column >= len(formula.columns)
     x = number_of(formula, test.column) if column.kind is Kind.NUMERIC and not is_sum else f"x[{test.column}]"
     if node.missing == STOP:
-        yield f"if ({_unplaced(x, test, column)}) return {place};"
+        yield f"if ({_unplaced(x, test, column)}) return {position};"
     for b in branches[:-1]:
         yield f"if ({_takes(x, test, b, node.missing == b, column)}) {{"
         yield node.first + b

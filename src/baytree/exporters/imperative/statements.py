@@ -208,10 +208,10 @@ class StatementWriter:
         self.lines.append(self.language.place(name, row))
         return self._row((*lookup.table, lookup.missing), name)
 
-    def _row(self, table: Sequence[Numbers], place: str) -> str:
+    def _row(self, table: Sequence[Numbers], position: str) -> str:
         """Element `k` of a row of a table."""
         table_name, width_of_row = self.tables.rows(table), len(table[0])
-        return f"{table_name}[{place}]" if width_of_row == 1 else f"{table_name}[{place} * {width_of_row} + k]"
+        return f"{table_name}[{position}]" if width_of_row == 1 else f"{table_name}[{position} * {width_of_row} + k]"
 
     # --- names --------------------------------------------------------------------------------------------------------
 

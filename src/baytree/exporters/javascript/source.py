@@ -101,7 +101,7 @@ class JavaScript:
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """Indices and scales of the words, and the call that fills their weighted counts."""
-        words = f"const words{k} = {_map((word, place) for place, word in enumerate(bag.words))};"
+        words = f"const words{k} = {_map((word, position) for position, word in enumerate(bag.words))};"
         fill_call = f"bag(x[{bag.column}], words{k}, scale{k}, {literal(bag.is_unit)}, s{k});"
         return [words, self.doubles(f"scale{k}", bag.scale)], [self.array(f"s{k}", len(bag.words)), fill_call]
 
@@ -154,9 +154,11 @@ def _evaluation(formula: Formula, written: StatementWriter) -> Iterator[str]:
     yield from ("}", "")
 
 
-def _sum(made: WeightedSum) -> str:
+def _sum(weighted: WeightedSum) -> str:
     """Statement that appends a weighted sum of columns; NaN where one of them is missing."""
-    return f"x.push({' + '.join(f'{literal(w)} * x[{j}]' for j, w in zip(made.columns, made.weights, strict=True))});"
+    return (
+        f"x.push({' + '.join(f'{literal(w)} * x[{j}]' for j, w in zip(weighted.columns, weighted.weights, strict=True))});"
+    )
 
 
 def _reader(j: int, column: Input, unseen: str) -> str:

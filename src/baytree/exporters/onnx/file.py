@@ -31,16 +31,18 @@ def model(formula: Formula) -> bytes:
     for k in required_steps(formula):
         expressions.step(k)
     n_classes = len(formula.classes or (1,))
-    answers = expressions.for_each_row(expressions.value(formula.answers), n_classes)
+    predictions = expressions.for_each_row(expressions.value(formula.answers), n_classes)
     refused = expressions.refused()
     if refused is not None:
-        answers = graph.op("Where", refused, graph.number(float("nan")), answers)
+        predictions = graph.op("Where", refused, graph.number(float("nan")), predictions)
     if formula.choice is None:
-        graph.nodes.append(helper.make_node("Squeeze", [answers, graph.constant(np.array([1], np.int64))], ["prediction"]))
+        graph.nodes.append(
+            helper.make_node("Squeeze", [predictions, graph.constant(np.array([1], np.int64))], ["prediction"])
+        )
         outputs = [helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, [None])]
     else:
         _name_class(formula, expressions, refused)
-        graph.nodes.append(helper.make_node("Identity", [answers], ["probabilities"]))
+        graph.nodes.append(helper.make_node("Identity", [predictions], ["probabilities"]))
         outputs = [
             helper.make_tensor_value_info("prediction", TensorProto.STRING, [None]),
             helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, [None, n_classes]),

@@ -97,8 +97,8 @@ def _branch_fractions(graph: Graph, node: FormulaNode, read: Read) -> str:
         return graph.op(
             "Gather", graph.constant(np.array([unplaced, *of_level])), graph.to_int64(read(node.tests[0].column)[0])
         )
-    place = graph.op("Add", branch(graph, node, read), graph.number(1.0))
-    return graph.op("Gather", graph.constant(np.array([unplaced, *indicator])), graph.to_int64(place))
+    position = graph.op("Add", branch(graph, node, read), graph.number(1.0))
+    return graph.op("Gather", graph.constant(np.array([unplaced, *indicator])), graph.to_int64(position))
 
 
 def _selected_branch(graph: Graph, test: FormulaTest, read: Read) -> str:
@@ -169,13 +169,13 @@ def _tested(
 def _chain(
     binary: _Binary,
     feature: int,
-    asked: Sequence[tuple],
+    branch_tests: Sequence[tuple],
     otherwise: int,
     parent: list[tuple[bool, int]] | None,
     side: int,
 ) -> Ends:
     ends: Ends = []
-    for mode, split, b, missing_true in asked:
+    for mode, split, b, missing_true in branch_tests:
         index = len(binary.features)
         children: list[tuple[bool, int]] = [(False, -1), (False, -1)]
         if parent is not None:
@@ -207,9 +207,9 @@ def _attributes(binary: _Binary) -> dict[str, object]:
         "nodes_modes": numpy_helper.from_array(np.array(binary.modes, np.uint8), "nodes_modes"),
         "nodes_splits": numpy_helper.from_array(np.array(binary.splits, np.float64), "nodes_splits"),
         "nodes_missing_value_tracks_true": binary.missing_true,
-        "nodes_truenodeids": [place for _, place in sides[0]],
+        "nodes_truenodeids": [position for _, position in sides[0]],
         "nodes_trueleafs": [int(is_leaf) for is_leaf, _ in sides[0]],
-        "nodes_falsenodeids": [place for _, place in sides[1]],
+        "nodes_falsenodeids": [position for _, position in sides[1]],
         "nodes_falseleafs": [int(is_leaf) for is_leaf, _ in sides[1]],
         "leaf_targetids": [0] * len(binary.leaves),
         "leaf_weights": numpy_helper.from_array(np.array(binary.leaves, np.float64), "leaf_weights"),

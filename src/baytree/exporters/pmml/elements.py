@@ -182,17 +182,17 @@ def _raw_columns(formula: Formula) -> list[Input]:
     return [direct.get(name) or Input(name, Kind.NUMERIC) for name in formula.given]
 
 
-def outputs(formula: Formula, answers: Sequence[Element] | None = None) -> Element:
-    """Output element with `prediction` and `P(class)` of each class: the model's probabilities, or those in `answers`."""
+def outputs(formula: Formula, predictions: Sequence[Element] | None = None) -> Element:
+    """Output element with `prediction` and `P(class)` of each class: the model's, or those in `predictions`."""
     if formula.classes is None:
         return build_element("Output", (output_field("prediction", "predictedValue", "continuous"),))
     fields = [output_field("prediction", "predictedValue", "categorical")]
     for k, name in enumerate(formula.classes):
-        if answers is None:
+        if predictions is None:
             fields.append(output_field(f"P({name})", "probability", "continuous", value=name))
         else:
             fields.append(output_field(f"P({name})", "transformedValue", "continuous"))
-            fields[-1].append(answers[k])
+            fields[-1].append(predictions[k])
     return build_element("Output", fields)
 
 

@@ -112,14 +112,14 @@ def _kernels(x: float, classes: tuple) -> list:
     scores = []
     for centre, weight, width in classes:
         distances = [2 * abs(x / (2 * width) - v / (2 * width)) for v in centre]
-        least = min(distances)
-        if not least < 2.0**500:
-            scores.append(-(2.0**990) * (1 + math.log(min(least, 1.797693e308)) / 2048))
+        minimum = min(distances)
+        if not minimum < 2.0**500:
+            scores.append(-(2.0**990) * (1 + math.log(min(minimum, 1.797693e308)) / 2048))
             continue
-        bells = [math.exp(-min(0.5 * (z - least) * (z + least), 745.0)) for z in distances]
+        bells = [math.exp(-min(0.5 * (z - minimum) * (z + minimum), 745.0)) for z in distances]
         parts = [weight[k] * bell for k, bell in enumerate(bells)]
         size = math.log(_total(weight)) + math.log(width) + 0.5 * math.log(2 * math.pi)
-        scores.append(math.log(_total(parts)) - size - 0.5 * least * least)
+        scores.append(math.log(_total(parts)) - size - 0.5 * minimum * minimum)
     return scores
 
 
@@ -177,8 +177,8 @@ def _branch(node: tuple, x: dict) -> int | str:
         if relation == "in":
             branch = where.get(value, -1)
         else:
-            place = bisect.bisect_left if relation == "<=" else bisect.bisect_right
-            branch = branches[place(where, value)]
+            position = bisect.bisect_left if relation == "<=" else bisect.bisect_right
+            branch = branches[position(where, value)]
         if branch >= 0:
             return branch
     return node[2]
@@ -205,8 +205,8 @@ def _spread(tree: tuple, x: dict, table: tuple) -> list:
             for c, number in enumerate(table[at]):
                 total[c] += weight * number
         elif branch == "spread":
-            _, first, _, *shares = tree[at]
-            parts = [(first + b, weight * share) for b, share in enumerate(shares) if share > 0]
+            _, first, _, *proportions = tree[at]
+            parts = [(first + b, weight * proportion) for b, proportion in enumerate(proportions) if proportion > 0]
             waiting.extend(reversed(parts))
         else:
             waiting.append((tree[at][1] + branch, weight))

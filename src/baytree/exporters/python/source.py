@@ -108,8 +108,8 @@ def _predict_functions(formula: Formula) -> Iterator[str]:
     else:
         yield from ('    """Predicted class of a row."""', "    return CLASSES[int(_evaluate(row)[1])]")
     yield from ("", "", "def predict_proba(row: dict) -> dict:", '    """Class probabilities by class name."""')
-    answers = "_evaluate(row)[0]" if len(formula.classes) > 1 else "[_evaluate(row)[0]]"
-    yield f"    return dict(zip(CLASSES, {answers}))"
+    predictions = "_evaluate(row)[0]" if len(formula.classes) > 1 else "[_evaluate(row)[0]]"
+    yield f"    return dict(zip(CLASSES, {predictions}))"
 
 
 def _tree(k: int, nodes: tuple[FormulaNode, ...], formula: Formula) -> Iterator[str]:

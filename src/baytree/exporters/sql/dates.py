@@ -43,7 +43,9 @@ def microseconds(cache: ColumnCache, name: str, dialect: str) -> Term:
     length = exp.Paren(this=exp.Sub(this=exp.Length(this=text), expression=zone.sql))
     is_iso = exp.In(this=_substring(shape, 1, length), expressions=[exp.Literal.string(body) for body in _BODIES])
     size = cache.store(Term(exp.Case(ifs=[exp.If(this=is_iso, true=length)]), zone.layer))
-    year, month, day = (cache.store(_digits(cache, text, size, *place)) for place in ((10, 1, 4), (10, 6, 2), (10, 9, 2)))
+    year, month, day = (
+        cache.store(_digits(cache, text, size, *position)) for position in ((10, 1, 4), (10, 6, 2), (10, 9, 2))
+    )
     return cache.store(
         terms.case(
             [
@@ -153,7 +155,7 @@ def _number(digits: exp.Expression) -> exp.Expression:
 
 def _time(cache: ColumnCache, text: exp.Expression, size: Term, zone: Term) -> Term:
     """Microseconds since midnight, in UTC if there is a time zone."""
-    hour, minute, second = (_digits(cache, text, size, *place) for place in ((16, 12, 2), (16, 15, 2), (19, 18, 2)))
+    hour, minute, second = (_digits(cache, text, size, *position) for position in ((16, 12, 2), (16, 15, 2), (19, 18, 2)))
     seconds = _weighed(cache, [(3.6e9, hour), (6e7, minute), (1e6, second), (-6e7, _zone_minutes(cache, text, size, zone))])
     return terms.added([seconds, _fraction(cache, text, size)])
 

@@ -207,26 +207,26 @@ def by_bin(cache: ColumnCache, x: Term, values: Sequence[float], missing: float,
     return terms.case([(is_missing, cache.number(missing)), *bounds], cache.number(values[-1]))
 
 
-def picked(place: Term, values: Sequence[float], cache: ColumnCache) -> Term:
+def picked(position: Term, values: Sequence[float], cache: ColumnCache) -> Term:
     """Number at an index, by bisection: nested CASEs of logarithmic depth."""
     level = [(n, cache.number(v).sql) for n, v in enumerate(values) if n == 0 or v != values[n - 1]]
     while len(level) > 1:
         merged = []
         for k in range(0, len(level) - 1, 2):
             (first, left), (second, right) = level[k : k + 2]
-            below = exp.LT(this=place.sql, expression=exp.Literal.number(second))
+            below = exp.LT(this=position.sql, expression=exp.Literal.number(second))
             merged.append((first, exp.Case(ifs=[exp.If(this=below, true=left)], default=right)))
         level = [*merged, *level[2 * len(merged) :]]
-    return Term(level[0][1], place.layer)
+    return Term(level[0][1], position.layer)
 
 
-def listed(place: Term, values: Sequence[float], cache: ColumnCache) -> Term:
+def listed(position: Term, values: Sequence[float], cache: ColumnCache) -> Term:
     """Number at an index of a list, which DuckDB reads in constant time."""
     if len(set(values)) == 1:
         return cache.number(values[0])
     numbers = exp.Array(expressions=[cache.number(value).sql for value in values])
-    following = exp.Add(this=place.sql, expression=exp.Literal.number(1))
-    return Term(exp.Anonymous(this="LIST_EXTRACT", expressions=[numbers, following]), place.layer)
+    following = exp.Add(this=position.sql, expression=exp.Literal.number(1))
+    return Term(exp.Anonymous(this="LIST_EXTRACT", expressions=[numbers, following]), position.layer)
 
 
 def matched(cache: ColumnCache, matching: Matching, x: Sequence[Term]) -> list[Term]:

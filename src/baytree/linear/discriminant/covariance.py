@@ -99,8 +99,8 @@ def _one_gap_each(scatter: Scatter) -> Scatter:
     variance = spread.diagonal()
     # relative variance of the difference of two indicators
     is_same = variance[:, None] + variance - 2 * spread <= _EQUALITY_TOLERANCE * (variance[:, None] + variance)
-    for place in mean:
-        is_same &= np.abs(place[:, None] - place) <= _EQUALITY_TOLERANCE
+    for position in mean:
+        is_same &= np.abs(position[:, None] - position) <= _EQUALITY_TOLERANCE
     is_later = np.tril(is_same, -1).any(axis=1)
     return scatter.take(np.setdiff1d(np.arange(len(scatter.layout)), indicators[is_later])) if is_later.any() else scatter
 

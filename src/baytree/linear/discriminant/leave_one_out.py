@@ -80,7 +80,7 @@ def _linear_scores(
     z: np.ndarray,
     label: np.ndarray,
     weight: np.ndarray,
-    places: np.ndarray,
+    positions: np.ndarray,
     pooled: PooledCovariance,
     choice: DiscriminantOptions,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -91,15 +91,15 @@ def _linear_scores(
     left = class_weight - weight
     whole = divisor(pooled.seen, choice)
     rest = _rest_divisor(pooled, choice, label, weight)
-    own = z - places[label]
+    own = z - positions[label]
     ratio = np.divide(weight, left, out=np.zeros_like(left), where=left > 1e-12 * class_weight)
-    taken = class_weight * ratio / whole  # covariance without the row · rest / whole = I − taken · own own'
+    selected = class_weight * ratio / whole  # covariance without the row · rest / whole = I − taken · own own'
     length = np.einsum("ij,ij->i", own, own)
-    inner = 1 - taken * length
-    grow = taken / np.maximum(inner, 1e-300)
-    out = np.empty((len(z), len(places)))
-    for k, place in enumerate(places):
-        difference = z - place
+    inner = 1 - selected * length
+    grow = selected / np.maximum(inner, 1e-300)
+    out = np.empty((len(z), len(positions)))
+    for k, position in enumerate(positions):
+        difference = z - position
         difference[label == k] += (ratio[:, None] * own)[label == k]
         square = np.einsum("ij,ij->i", difference, difference) + grow * np.einsum("ij,ij->i", difference, own) ** 2
         out[:, k] = -square * rest / whole / 2
@@ -116,10 +116,10 @@ def _quadratic_scores(
     remaining = np.maximum(total - weight, 1e-300)
     full_divisor = class_divisor(total, choice)
     rest = np.array([class_divisor(float(n), choice) for n in remaining])
-    taken = total * weight / remaining / full_divisor
-    inner = np.maximum(1 - taken * length, 1e-300)
+    selected = total * weight / remaining / full_divisor
+    inner = np.maximum(1 - selected * length, 1e-300)
     squared_distance = length * (1 + weight / remaining) ** 2  # distance from the mean without the row
-    square = rest / full_divisor * (squared_distance + taken * squared_distance * length / inner)
+    square = rest / full_divisor * (squared_distance + selected * squared_distance * length / inner)
     log_det = np.log(inner) + z.shape[1] * np.log(full_divisor / rest)
     return np.where(own, -square / 2 - log_det / 2, -length / 2), own & (inner < _MIN_REMAINING)
 

@@ -158,14 +158,14 @@ class DenseBlock(msgspec.Struct, frozen=True):
             yield self.x[block], self.weight[block], self.label[block]
 
 
-def _add_curvature(hessian: np.ndarray, x: np.ndarray, weight: np.ndarray, share: np.ndarray) -> None:
+def _add_curvature(hessian: np.ndarray, x: np.ndarray, weight: np.ndarray, probability: np.ndarray) -> None:
     """Add the multinomial Hessian: blocks X' diag(w p_k) X, minus Z'Z with Z_k = √w p_k X."""
-    k, q = share.shape[1], x.shape[1] + 1
+    k, q = probability.shape[1], x.shape[1] + 1
     root = np.sqrt(weight)
-    z = np.hstack([_times(x, root * share[:, c]) for c in range(k)])
+    z = np.hstack([_times(x, root * probability[:, c]) for c in range(k)])
     hessian -= z.T @ z
     for c in range(k):
-        scaled = _times(x, root * np.sqrt(share[:, c]))
+        scaled = _times(x, root * np.sqrt(probability[:, c]))
         block = slice(c * q, (c + 1) * q)
         hessian[block, block] += scaled.T @ scaled
 

@@ -36,16 +36,16 @@ def losses(score: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray
         loss = np.maximum(np.where(label == 1, -z, z), 0.0) + np.log1p(exponential)
         return loss, (np.where(z >= 0, 1.0, exponential) / (1 + exponential))[:, None]
     score = score - score.max(axis=1, keepdims=True)
-    share = np.exp(score)
-    total = share.sum(axis=1)
+    probability = np.exp(score)
+    total = probability.sum(axis=1)
     loss = np.log(total) - score[np.arange(len(score)), label]
-    return loss, share / total[:, None]
+    return loss, probability / total[:, None]
 
 
-def residuals(share: np.ndarray, label: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def residuals(probability: np.ndarray, label: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """weight · (probability − one-hot label). [n, k]"""
-    residual = share.copy()
-    if share.shape[1] == 1:
+    residual = probability.copy()
+    if probability.shape[1] == 1:
         residual[:, 0] -= label
     else:
         residual[np.arange(len(label)), label] -= 1.0

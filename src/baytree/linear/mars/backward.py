@@ -102,21 +102,21 @@ def criterion_of(terms: list[Term], pruned: PrunedTerms, n_features: int) -> np.
     """Number of subsets, from two terms to the chosen size, that contain each feature, and their gains in GCV and RSS.
     [n_features, 3]
     """
-    worth = np.zeros((n_features, 3))
+    score = np.zeros((n_features, 3))
     for size in range(2, pruned.size + 1):
         features = sorted({hinge.feature for k in pruned.subsets[size - 1] for hinge in terms[k]})
         gcv, rss = (values[size - 2] - values[size - 1] for values in (pruned.gcv, pruned.rss))
-        worth[features] += (1.0, gcv if np.isfinite(gcv) else 0.0, rss)
-    return worth
+        score[features] += (1.0, gcv if np.isfinite(gcv) else 0.0, rss)
+    return score
 
 
-def importance_table(worth: np.ndarray, names: list[str], columns: list[str], used: set[int]) -> SplineImportanceTable:
+def importance_table(score: np.ndarray, names: list[str], columns: list[str], used: set[int]) -> SplineImportanceTable:
     """Importance table, ordered by number of subsets, then GCV, then feature order."""
-    order = sorted(range(len(worth)), key=lambda f: (-worth[f, 0], -worth[f, 1], f))
-    scaled = np.sign(worth) * 100 * np.sqrt(np.abs(worth) / np.maximum(np.abs(worth).max(axis=0, initial=0.0), 1e-300))
+    order = sorted(range(len(score)), key=lambda f: (-score[f, 0], -score[f, 1], f))
+    scaled = np.sign(score) * 100 * np.sqrt(np.abs(score) / np.maximum(np.abs(score).max(axis=0, initial=0.0), 1e-300))
     return SplineImportanceTable(
         tuple(
-            SplineImportance(names[f], columns[f], int(worth[f, 0]), float(scaled[f, 1]), float(scaled[f, 2]), f in used)
+            SplineImportance(names[f], columns[f], int(score[f, 0]), float(scaled[f, 1]), float(scaled[f, 2]), f in used)
             for f in order
         )
     )

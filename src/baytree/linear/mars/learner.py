@@ -117,10 +117,10 @@ def _coefficients(
     return coefficient[1:] if len(present) == 2 else coefficient[1:] - coefficient[:1], "sigmoid"
 
 
-def _scaled(worth: np.ndarray, unit: float) -> np.ndarray:
+def _scaled(score: np.ndarray, unit: float) -> np.ndarray:
     """Gains in units of the squared target, clipped to finite doubles."""
     with np.errstate(over="ignore"):
-        return np.clip(worth * np.array([1.0, unit * unit, unit * unit]), -1e300, 1e300)
+        return np.clip(score * np.array([1.0, unit * unit, unit * unit]), -1e300, 1e300)
 
 
 def _quality(pruned: PrunedTerms, unit: float) -> tuple[float, float, float, float]:

@@ -72,10 +72,10 @@ class NormalEquations(msgspec.Struct, frozen=True):
         return np.maximum(square, 0.0) + np.square(difference @ (held.mean[0] - self.centre))
 
 
-def normal_equations(seen: CrossProducts, schema: Schema, options: RegressionOptions) -> NormalEquations:
+def normal_equations(statistic: CrossProducts, schema: Schema, options: RegressionOptions) -> NormalEquations:
     """Normal equations of a statistic."""
-    scatter, reference = coded(seen.scatter, with_target(schema).columns, options)
-    weight = seen.weight
+    scatter, reference = coded(statistic.scatter, with_target(schema).columns, options)
+    weight = statistic.weight
     variance = scatter.spread[0].diagonal() / weight
     varies = variance > _rounding(scatter)
     centre = as_double(scatter.mean[0], scatter)
@@ -104,9 +104,9 @@ def warn_of_constants(normal: NormalEquations, schema: Schema) -> None:
         warn_of_columns("constant", ~normal.varies, feature_statistic, schema.columns, "they are not used")
 
 
-def _rounding(seen: Scatter) -> np.ndarray:
+def _rounding(statistic: Scatter) -> np.ndarray:
     """Upper bound of the variance that rounding gives a constant feature. [n_features]"""
-    return _ROUNDING_TOLERANCE * np.maximum(np.square(seen.mean[0]), seen.layout.level != VALUE)
+    return _ROUNDING_TOLERANCE * np.maximum(np.square(statistic.mean[0]), statistic.layout.level != VALUE)
 
 
 def _without_last(design: Design) -> Design:
@@ -116,31 +116,31 @@ def _without_last(design: Design) -> Design:
     return Design(layout, design.centre[:-1], design.scale[:-1], design.reference[:-1])
 
 
-def coded(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> tuple[Scatter, np.ndarray]:
+def coded(statistic: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> tuple[Scatter, np.ndarray]:
     """Statistic of the features as fitted, target last, and the reference level of each column."""
-    seen = impute_mean(_ranked(seen, columns, options))
+    statistic = impute_mean(_ranked(statistic, columns, options))
     if options.missing == "mean":
-        seen = _without_gaps(seen, commonest(seen))
-    return without_references(seen)
+        statistic = _without_gaps(statistic, commonest(statistic))
+    return without_references(statistic)
 
 
 def coded_like(other: Scatter, layout: FeatureLayout, columns: tuple[Column, ...], options: RegressionOptions) -> Scatter:
     """Statistic of other rows in the features of a layout, with its imputed values."""
     other = gaps_as_levels(refilled(_ranked(other, columns, options), layout.fill), layout.mode)
-    wanted = set(keys_of(layout))
-    return other.take(np.array([f for f, key in enumerate(keys_of(other.layout)) if key in wanted], int))
+    requested = set(keys_of(layout))
+    return other.take(np.array([f for f, key in enumerate(keys_of(other.layout)) if key in requested], int))
 
 
-def _ranked(seen: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> Scatter:
-    return by_rank(seen, columns) if options.ordinal == "rank" else seen
+def _ranked(statistic: Scatter, columns: tuple[Column, ...], options: RegressionOptions) -> Scatter:
+    return by_rank(statistic, columns) if options.ordinal == "rank" else statistic
 
 
-def _without_gaps(seen: Scatter, mode: np.ndarray) -> Scatter:
+def _without_gaps(statistic: Scatter, mode: np.ndarray) -> Scatter:
     """Statistic with missing levels imputed and without missing indicators."""
-    seen = gaps_as_levels(seen, mode)
-    layout = msgspec.structs.replace(seen.layout, mode=mode)
+    statistic = gaps_as_levels(statistic, mode)
+    layout = msgspec.structs.replace(statistic.layout, mode=mode)
     features = np.flatnonzero(layout.level != MISSING)
-    return msgspec.structs.replace(seen, layout=layout).take(features)
+    return msgspec.structs.replace(statistic, layout=layout).take(features)
 
 
 class RegressionOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -83,11 +83,11 @@ class CrossProducts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         return CrossProducts(left), CrossProducts(right)
 
 
-def _without_traces(seen: Scatter) -> Scatter:
+def _without_traces(statistic: Scatter) -> Scatter:
     """Statistic in which 0/1 features without remaining rows are exactly 0, without the rounding left by subtraction."""
-    is_absent = (seen.layout.level != VALUE) & (np.abs(seen.mean[0]) <= _MIN_PRESENT_PROPORTION)
-    spread = np.where(is_absent[:, None] | is_absent, 0.0, seen.spread)
-    return msgspec.structs.replace(seen, mean=np.where(is_absent, 0.0, seen.mean), spread=spread)
+    is_absent = (statistic.layout.level != VALUE) & (np.abs(statistic.mean[0]) <= _MIN_PRESENT_PROPORTION)
+    spread = np.where(is_absent[:, None] | is_absent, 0.0, statistic.spread)
+    return msgspec.structs.replace(statistic, mean=np.where(is_absent, 0.0, statistic.mean), spread=spread)
 
 
 class FoldedTable(msgspec.Struct, frozen=True):

@@ -118,10 +118,10 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         with np.errstate(over="ignore"):
             return np.sqrt(np.einsum("kjj->j", self.spread) / max(self.weight.sum(), 1e-300)) * self.unit
 
-    def _with_classes(self, place: np.ndarray) -> Scatter:
+    def _with_classes(self, position: np.ndarray) -> Scatter:
         """Statistic under other class codes: `place[k]` is the old code of new class k, −1 for a class without rows."""
-        old = np.maximum(place, 0)
-        has_old = place >= 0
+        old = np.maximum(position, 0)
+        has_old = position >= 0
         spread = self.spread if self.is_pooled else np.where(has_old[:, None, None], self.spread[old], 0.0)
         weight, mean = np.where(has_old, self.weight[old], 0.0), np.where(has_old[:, None], self.mean[old], 0.0)
         return msgspec.structs.replace(self, weight=weight, mean=mean, spread=spread)

@@ -217,10 +217,10 @@ class DirichletMultinomialLikelihood(ColumnsLikelihood, frozen=True, tag="urns")
         added: Effects = [
             (j, where_known(j, LogRising(constant(concentration[k]), Number(j)), n_classes)) for k, j in columns
         ]
-        drawn = steps.add_step(Sum(tuple(where_known(j, Number(j), 1) for _, j in columns)))
+        sampled = steps.add_step(Sum(tuple(where_known(j, Number(j), 1) for _, j in columns)))
         left_out = [Case((When(Known(j), constant(0.0)),), constant(-concentration[k])) for k, j in columns]
         size = steps.add_step(Sum((constant(concentration.sum(axis=0)), *left_out)))
-        return [*added, (None, less_size(size, drawn))]
+        return [*added, (None, less_size(size, sampled))]
 
     def summary(self, schema: Schema) -> list[Amount]:
         """Expected proportion of each column in each class."""
@@ -252,8 +252,8 @@ def check_concentration(concentration: np.ndarray) -> None:
         raise ValueError("concentrations must be finite, not negative, and not all 0 in a class")
 
 
-def less_size(size: Named, drawn: Named) -> Expression:
+def less_size(size: Named, sampled: Named) -> Expression:
     """−log Γ(A + n)/Γ(A); 0 if the count n or the total concentration A is 0."""
-    zero, cost = constant(0.0), Product((constant(-1.0), LogRising(size, drawn)))
-    whens = (When(Compare(drawn, "<=", zero), zero), When(Compare(size, "<=", zero), zero))
+    zero, cost = constant(0.0), Product((constant(-1.0), LogRising(size, sampled)))
+    whens = (When(Compare(sampled, "<=", zero), zero), When(Compare(size, "<=", zero), zero))
     return Case(whens, cost)

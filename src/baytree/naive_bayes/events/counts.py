@@ -183,14 +183,14 @@ class Multinomial(CountEvent):
         from scipy.special import digamma, polygamma
 
         amount = statistic.total.rounded() + JEFFREYS
-        total, drawn = amount.sum(axis=0), np.zeros((len(table), 1))
+        total, sampled = amount.sum(axis=0), np.zeros((len(table), 1))
         for k, x in _columns_of(table, group):
             count = np.nan_to_num(x)[:, None]
             mean += count * digamma(amount[k])
             variance += count**2 * polygamma(1, amount[k])
-            drawn += count
-        mean -= drawn * digamma(total)
-        variance -= drawn**2 * polygamma(1, total)
+            sampled += count
+        mean -= sampled * digamma(total)
+        variance -= sampled**2 * polygamma(1, total)
 
 
 class Complement(CountEvent):

@@ -65,9 +65,9 @@ def default_pseudo_count(estimation: Estimation) -> float:
     return {"mle": 0.0, "map": max(alpha - 1, 0.0), "bayes": alpha}[estimation.estimate]
 
 
-def class_priors(seen: Counts, schema: Schema, estimation: Estimation) -> np.ndarray:
+def class_priors(statistic: Counts, schema: Schema, estimation: Estimation) -> np.ndarray:
     """Smoothed prior probability of each class: [n_classes]."""
-    counts, exponent = bounded(seen.cells)
+    counts, exponent = bounded(statistic.cells)
     if estimation.class_alpha is not None:
         return smoothed(counts[1:], np.ldexp(estimation.class_alpha, -exponent))[:, 0]
     return smoothed(counts[1:], pseudo_counts(estimation, schema.target.name, schema.classes, exponent))[:, 0]

@@ -73,13 +73,13 @@ class KernelSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def draw(self, random: np.random.Generator, label: np.ndarray) -> np.ndarray:
         """Random values given the class of each row: a random kernel, then normal noise."""
-        drawn = np.empty(len(label))
+        sampled = np.empty(len(label))
         for c in np.unique(label):
             centre, weight = self.of_class(c)
             rows = label == c
             chosen = random.choice(len(centre), rows.sum(), p=weight / weight.sum())
-            drawn[rows] = centre[chosen] + self.width[c] * random.standard_normal(rows.sum())
-        return drawn
+            sampled[rows] = centre[chosen] + self.width[c] * random.standard_normal(rows.sum())
+        return sampled
 
     def distribution(self) -> tuple[list[str], np.ndarray]:
         """Mean, bandwidth and number of kernels of each class."""

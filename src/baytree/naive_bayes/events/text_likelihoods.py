@@ -245,9 +245,9 @@ class DirichletMultinomialText(WordLikelihood, frozen=True, tag="document_urns")
         """Σ log Γ(a + x)/Γ(a) − log Γ(A + n)/Γ(A), with x the count of each word and n of all."""
         j, concentration = self.column, self.concentration
         words = bag(steps, j, self.scale, self.is_unit)
-        drawn, size = steps.add_step(OverWords(words, "amount")), steps.add_step(constant(concentration.sum(axis=0)))
+        sampled, size = steps.add_step(OverWords(words, "amount")), steps.add_step(constant(concentration.sum(axis=0)))
         rising = OverWords(words, "rising", matrix(concentration[self.scale > 0]))
-        return [(j, where_known(j, Sum((rising, less_size(size, drawn))), concentration.shape[1]))]
+        return [(j, where_known(j, Sum((rising, less_size(size, sampled))), concentration.shape[1]))]
 
     def word_evidence(self, table: Table) -> list[tuple[Evidence, ...]]:
         """Lines for each row: the most influential words, then all others. The length term is distributed by word count."""

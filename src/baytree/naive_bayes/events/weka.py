@@ -75,8 +75,8 @@ class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """Random value for each row, given its class, rounded to the precision."""
-        drawn = self.mean[label, 0] + self.scale[label, 0] * random.standard_normal(len(label))
-        return [rounded(drawn, self.precision)]
+        sampled = self.mean[label, 0] + self.scale[label, 0] * random.standard_normal(len(label))
+        return [rounded(sampled, self.precision)]
 
 
 class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):

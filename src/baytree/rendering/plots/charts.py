@@ -121,12 +121,17 @@ def reject_curve(share: np.ndarray, accuracy: np.ndarray, label: str, ax: Axes |
 
 
 def bars_with_line(
-    names: Sequence[str], shares: Sequence[float], values: Sequence[float], label: str, title: str, ax: Axes | None = None
+    names: Sequence[str],
+    proportions: Sequence[float],
+    values: Sequence[float],
+    label: str,
+    title: str,
+    ax: Axes | None = None,
 ) -> Axes:
     """A bar of each name's share, and a line through the values on a second axis."""
     ax = axes(ax)
     positions = np.arange(len(names))
-    ax.bar(positions, shares, color=_QUIET, alpha=0.5)
+    ax.bar(positions, proportions, color=_QUIET, alpha=0.5)
     ax.set_xticks(positions, [literal(name) for name in names], rotation=30, ha="right")
     ax.set_ylabel("share of rows")
     ax.set_title(literal(title))

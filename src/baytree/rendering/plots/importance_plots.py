@@ -55,16 +55,16 @@ def plot_impurities(*, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def impurity_curves(share: np.ndarray) -> dict[str, np.ndarray]:
+def impurity_curves(proportion: np.ndarray) -> dict[str, np.ndarray]:
     """Impurities of a node with class proportions p and 1 − p: min(p, 1 − p), 2p(1 − p), and the entropy in bits.
 
     >>> {name: float(curve[0]) for name, curve in impurity_curves(np.array([0.5])).items()}
     {'error': 0.5, 'gini': 0.5, 'entropy': 1.0}
     """
-    share = np.asarray(share, float)
-    proportions = np.stack([share, 1 - share])
+    proportion = np.asarray(proportion, float)
+    proportions = np.stack([proportion, 1 - proportion])
     bits = -(proportions * np.log2(np.where(proportions > 0, proportions, 1.0))).sum(axis=0)
-    return {"error": proportions.min(axis=0), "gini": 2 * share * (1 - share), "entropy": bits}
+    return {"error": proportions.min(axis=0), "gini": 2 * proportion * (1 - proportion), "entropy": bits}
 
 
 def plot_importances(model: FittedTree, *, ax: Axes | None = None, most: int = 20) -> Axes:

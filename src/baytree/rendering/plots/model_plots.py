@@ -202,16 +202,16 @@ def plot_tree(drawing: TreeDrawing, ax: Axes | None = None) -> Axes:
     ax.set_xlim(-10, drawing.width + 10)
     ax.set_ylim(height + 10, -30)
     ax.axis("off")
-    for place in range(len(drawing.cards)):
-        _draw_card(ax, drawing, place)
+    for position in range(len(drawing.cards)):
+        _draw_card(ax, drawing, position)
     legend(ax, drawing.classes)
     return ax
 
 
-def _draw_card(ax: Axes, drawing: TreeDrawing, place: int) -> None:
+def _draw_card(ax: Axes, drawing: TreeDrawing, position: int) -> None:
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
-    card, middle = drawing.cards[place], float(drawing.middle[place])
+    card, middle = drawing.cards[position], float(drawing.middle[position])
     left, top = middle - card.width / 2, card.depth * ROW_HEIGHT
     if card.parent >= 0:
         parent_bottom = float(drawing.middle[card.parent]), top - ROW_HEIGHT + CARD_HEIGHT

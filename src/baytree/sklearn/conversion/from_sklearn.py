@@ -93,9 +93,9 @@ def _parameters(kind: type[Any], model: EstimatorLike) -> dict[str, Any]:
     return {name: value for name, value in model.get_params(deep=False).items() if name in known}
 
 
-def _compare(model: EstimatorLike, made: Any, frame: FrameLike) -> None:
+def _compare(model: EstimatorLike, created: Any, frame: FrameLike) -> None:
     method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
-    theirs, ours = getattr(model, method)(frame), getattr(made, method)(frame)
+    theirs, ours = getattr(model, method)(frame), getattr(created, method)(frame)
     difference = float(np.abs(np.asarray(theirs, float) - ours).max(initial=0.0))
     if not difference <= 1e-9:
         raise ValueError(

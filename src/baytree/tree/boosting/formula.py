@@ -119,9 +119,9 @@ class _Trial:
         excluded = tuple(_penalty_without_support(plain, unit) for unit in units)
         return Sum((Product((MINUS, self.steps.add_step(self._expected(plain)))), *excluded))
 
-    def _vote(self, answers: Named, plain: Named, chosen: Named) -> Expression:
+    def _vote(self, predictions: Named, plain: Named, chosen: Named) -> Expression:
         if self.model.costs is None or len(self.model.trees) == 1:
-            return Product((chosen, answers))
+            return Product((chosen, predictions))
         expected = self.steps.add_step(self._expected(plain))
         certainty = complement(Quotient(Total(Product((chosen, expected))), Total(expected)))
         return Product((chosen, Case((When(Compare(Total(expected), ">", ZERO), certainty),), ONE)))
@@ -151,10 +151,10 @@ def of_rules(steps: FormulaBuilder, rules: VotingRules) -> Voted:
     confidence = steps.add_step(Sum((winner, Product((complement(chosen), Smallest((specific, mean)))))))
     none = Compare(firing, "<", HALF)
     uninformed = np.full(n, 1.0 / n) if len(rules) or rules.proportions is None else rules.proportions
-    answers = steps.add_step(Case((When(none, constant(uninformed)),), Quotient(confidence, Total(confidence))))
+    predictions = steps.add_step(Case((When(none, constant(uninformed)),), Quotient(confidence, Total(confidence))))
     winner_vote = steps.add_step(Total(winner))
     vote = Case((When(Compare(winner_vote, ">", ZERO), winner_vote),), HALF)
-    return answers, choice, Product((chosen, vote))
+    return predictions, choice, Product((chosen, vote))
 
 
 def _specific(rules: VotingRules, holds: Sequence[Named], label: int) -> Expression:
@@ -205,9 +205,9 @@ def leading(votes: Expression, first: int, n_classes: int) -> tuple[Expression, 
     return choice, Case((When(is_beaten, Pick(index, matrix(units))),), constant(units[first]))
 
 
-def complement(share: Expression) -> Expression:
+def complement(proportion: Expression) -> Expression:
     """1 − share."""
-    return Sum((ONE, Product((MINUS, share))))
+    return Sum((ONE, Product((MINUS, proportion))))
 
 
 def unrolled(steps: FormulaBuilder, tree: Tree, soft: np.ndarray, table: np.ndarray) -> Named:
@@ -234,8 +234,8 @@ def _inner(tree: Tree, node: int, soft: np.ndarray, value: dict[int, Expression]
     return Case((When(Known(column), mixed),), spread)
 
 
-def _is_level(column: int, taken: np.ndarray) -> Lookup:
-    return Lookup(column, tuple((float(each),) for each in taken), (0.0,))
+def _is_level(column: int, selected: np.ndarray) -> Lookup:
+    return Lookup(column, tuple((float(each),) for each in selected), (0.0,))
 
 
 def _weight_below(column: int, low: float, middle: float, high: float, grid: float) -> Expression:

@@ -115,7 +115,7 @@ class _Trials:
         return trial
 
     def _later(self, among: np.ndarray) -> BoostingTrial:
-        nodes = self.bench.grown(among, self.leaves_per_weight, grows_anew=False)
+        nodes = self.bench.grow(among, self.leaves_per_weight, grows_anew=False)
         return self._finished(self.bench.rows.tidy(pruned(self.bench, nodes, self.costs), True))
 
     @property
@@ -180,7 +180,7 @@ class FirstTree(msgspec.Struct, frozen=True, kw_only=True):
         costs = cost_table(self.weighing, table)
         bench = bench_of(table, self.policy, threads.count(rows.n_jobs), class_multipliers(costs, table))
         winnowed = select_useful_columns(bench, table, costs) if self.winnow else ()
-        return FirstStageResult(table, costs, bench, winnowed, pruned(bench, bench.grown(bench.every), costs))
+        return FirstStageResult(table, costs, bench, winnowed, pruned(bench, bench.grow(bench.every), costs))
 
 
 class FirstStageResult(msgspec.Struct, frozen=True):

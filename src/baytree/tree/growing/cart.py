@@ -65,7 +65,7 @@ def drop_empty_rows(table: Table, policy: Policy) -> Table:
 def at_penalty(table: Table, policy: Policy, costs: ClassCosts, n_jobs: int | None) -> Tree:
     """Tree pruned at `cp`, with the penalty at which each of its splits would be pruned."""
     cp = policy.stopping.cp
-    tree = grown(table, policy, costs, cp * _root_risk(table, costs), n_jobs)
+    tree = grow_tree(table, policy, costs, cp * _root_risk(table, costs), n_jobs)
     return with_complexity(tree, cp, is_bounded=not _by_impurity(policy))
 
 
@@ -135,7 +135,7 @@ def best_step(steps: PruningPath, rule: str, takes_larger: bool = False) -> int:
     return int(np.argmax(steps.error <= steps.error[best] + steps.deviation[best]))
 
 
-def grown(table: Table, policy: Policy, costs: ClassCosts, min_risk: float, n_jobs: int | None) -> Tree:
+def grow_tree(table: Table, policy: Policy, costs: ClassCosts, min_risk: float, n_jobs: int | None) -> Tree:
     """Tree before complexities are computed; nodes whose risk is at most `min_risk` are not split."""
     if not _by_impurity(policy):
         return grow_sorted(table, policy, costs, n_jobs, _below(min_risk))

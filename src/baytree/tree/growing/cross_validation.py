@@ -51,10 +51,10 @@ def losses_of(tree: Tree, rows: Table, costs: ClassCosts, penalty: np.ndarray) -
     """Sums of weight × loss and weight × loss² over rows at each penalty, two arrays [n_penalties]."""
     if not tree.router.may_spread:
         return losses(tree, rows, costs, penalty)
-    worth, loss = tree.complexity * tree.risk[0], costs.risk_scale[:, None] * costs.losses()
+    score, loss = tree.complexity * tree.risk[0], costs.risk_scale[:, None] * costs.losses()
     total, squares = np.zeros(len(penalty)), np.zeros(len(penalty))
     for k, each in enumerate(penalty):
-        lost = loss[rows.label, costs.best(values(prune_to(tree, worth > each), rows))]
+        lost = loss[rows.label, costs.best(values(prune_to(tree, score > each), rows))]
         total[k], squares[k] = rows.weight @ lost, rows.weight @ lost**2
     return total, squares
 

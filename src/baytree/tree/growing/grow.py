@@ -54,7 +54,7 @@ class SearchKind(StrEnum):
     COUNTED = "counted"
 
 
-class Grown(msgspec.Struct, frozen=True):
+class GrowthResult(msgspec.Struct, frozen=True):
     """Tree, the search that found it, and, if requested, the trace of all candidates of every node."""
 
     model: Tree
@@ -82,7 +82,7 @@ def _is_counted_multiway(policy: Policy) -> bool:
     return is_open and policy.missing is not Missing.FRACTIONAL and not SUITS[policy.criterion].numbers
 
 
-def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, traces: bool = False) -> Grown:
+def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, traces: bool = False) -> GrowthResult:
     """Grow and prune the tree of a policy; `traces` keeps the candidate tests of every column.
 
     The counted search needs only counts, one map-reduce pass per level of the tree. Exact thresholds and fractional
@@ -101,19 +101,21 @@ def grow(rows: Partitions, policy: Policy, weighing: ClassWeighting = EQUAL, tra
         model, trace = _multiway_numbers(rows.gather(), policy, rows.n_jobs, traces)
     else:
         model, trace = _counted(rows, policy, traces)
-    return Grown(model, search, trace)
+    return GrowthResult(model, search, trace)
 
 
-def _grow_and_prune(table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int | None, traces: bool) -> Grown:
+def _grow_and_prune(
+    table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int | None, traces: bool
+) -> GrowthResult:
     """Tree at the penalty that cross-validation chooses, with the trace of its nodes."""
     step = policy.cross_validated
     assert step is not None
-    grown = grow(LocalPartitions(table, n_jobs), unpruned(policy), weighing, traces)
-    steps = validated_path(table, grown.model, policy, weighing, step, n_jobs)
+    growth = grow(LocalPartitions(table, n_jobs), unpruned(policy), weighing, traces)
+    steps = validated_path(table, growth.model, policy, weighing, step, n_jobs)
     chosen = float(steps.cp[best_step(steps, step.rule)]) if len(steps.error) else -np.inf
-    tree = grown.model
+    tree = growth.model
     is_split = (tree.column >= 0) & (tree.complexity > chosen)
-    return Grown(prune_to(tree, is_split), grown.search, trace_of_splits(grown.trace, tree, is_split))
+    return GrowthResult(prune_to(tree, is_split), growth.search, trace_of_splits(growth.trace, tree, is_split))
 
 
 def unpruned(policy: Policy) -> Policy:
@@ -154,14 +156,14 @@ def _sorted(table: Table, policy: Policy, weighing: ClassWeighting, n_jobs: int 
         costs = weighing.of(table)
     else:
         costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
-        grown = grow_sorted if policy.split_columns == 1 else grow_oblique
-        tree = with_complexity(grown(table, policy, costs, n_jobs))
+        growth = grow_sorted if policy.split_columns == 1 else grow_oblique
+        tree = with_complexity(growth(table, policy, costs, n_jobs))
         tree = _limit_leaves(tree, policy.stopping.max_leaves)
     return tree, _stumps(tree, table, policy, costs) if traces else []
 
 
-def _limit_leaves(tree: Tree, most: int | None) -> Tree:
-    return tree if most is None else prune_to_n_leaves(tree, most)
+def _limit_leaves(tree: Tree, maximum: int | None) -> Tree:
+    return tree if maximum is None else prune_to_n_leaves(tree, maximum)
 
 
 def _stumps(tree: Tree, table: Table, policy: Policy, costs: ClassCosts) -> list[dict[str, Any]]:
@@ -206,8 +208,8 @@ def _multiway_numbers(table: Table, policy: Policy, n_jobs: int | None, traces: 
 
 def _counted(rows: Partitions, policy: Policy, traces: bool) -> Found:
     if _is_counted_multiway(policy):
-        tree, tried = grow_multiway_classes(rows, policy, traces)
-        return tree, describe_candidates(tried, rows.schema)
+        tree, candidates = grow_multiway_classes(rows, policy, traces)
+        return tree, describe_candidates(candidates, rows.schema)
     merged = grow_merged(rows, policy)
     if not traces:
         return merged.tree, splits(merged.tree, rows.schema)

@@ -27,7 +27,7 @@ from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.impurity import gain_of, impurity_of
 from baytree.tree.policy.policy import SUITS, Criterion, Missing, Policy, ReferenceProgram
 from baytree.tree.pruning.cost_complexity import places_kept
-from baytree.tree.search.fractional import FractionalNodes, Tried
+from baytree.tree.search.fractional import CandidateTraces, FractionalNodes
 
 
 def candidates(
@@ -110,8 +110,8 @@ def trace_of(growth: FractionalNodes, schema: Schema) -> list[dict[str, Any]]:
     `node` is the node's id in the final tree, None if pruning removed the node.
     """
     origin = growth.nodes.compact().arrays()["origin"]
-    final = {int(grown): place for place, grown in enumerate(origin)}
-    return describe_candidates([(final.get(test[0], -1), *test[1:]) for test in growth.tried], schema)
+    final = {int(old_node): position for position, old_node in enumerate(origin)}
+    return describe_candidates([(final.get(test[0], -1), *test[1:]) for test in growth.candidates], schema)
 
 
 def trace_of_splits(trace: list[dict[str, Any]], tree: Tree, is_split: np.ndarray) -> list[dict[str, Any]]:
@@ -120,12 +120,12 @@ def trace_of_splits(trace: list[dict[str, Any]], tree: Tree, is_split: np.ndarra
     for test in trace:
         node = test["node"]
         if node is None or new_id[node] >= 0:
-            taken = {"is_taken": test["is_taken"] and bool(is_split[node])} if "is_taken" in test else {}
-            traces.append({**test, "node": None if node is None else int(new_id[node]), **taken})
+            selected = {"is_taken": test["is_taken"] and bool(is_split[node])} if "is_taken" in test else {}
+            traces.append({**test, "node": None if node is None else int(new_id[node]), **selected})
     return traces
 
 
-def describe_candidates(tried: Tried, schema: Schema) -> list[dict[str, Any]]:
+def describe_candidates(candidates: CandidateTraces, schema: Schema) -> list[dict[str, Any]]:
     """The same for tests whose nodes have their final id, −1 if they have none."""
     return [
         {
@@ -137,6 +137,6 @@ def describe_candidates(tried: Tried, schema: Schema) -> list[dict[str, Any]]:
             "ratio": gain / info if info > 0 else 0.0,
             "cuts": cuts,
         }
-        for node, column, gain, raw_gain, info, cuts in tried
+        for node, column, gain, raw_gain, info, cuts in candidates
         if np.isfinite(gain)
     ]

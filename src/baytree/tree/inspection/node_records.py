@@ -48,7 +48,7 @@ def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
     else:
         branch = np.searchsorted(cuts(tree, node), np.arange(len(column.levels)), "right" if tree.strict[node] else "left")
     return [
-        [level for level, taken in zip(column.levels, branch, strict=False) if taken == b]
+        [level for level, selected in zip(column.levels, branch, strict=False) if selected == b]
         for b in range(tree.branches[node])
     ]
 
@@ -133,7 +133,7 @@ def _surrogate_groups(tests: Surrogates, column: Column, k: int) -> list[list[An
         branch = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
     else:
         branch = _by_cut(column, tests.cut[k], tests.strict[k]) ^ int(tests.flipped[k])
-    return [[x for x, taken in zip(column.levels, branch, strict=False) if taken == b] for b in (0, 1)]
+    return [[x for x, selected in zip(column.levels, branch, strict=False) if selected == b] for b in (0, 1)]
 
 
 def _by_cut(column: Column, cut: float, is_strict: bool) -> np.ndarray:

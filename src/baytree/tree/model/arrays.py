@@ -86,13 +86,13 @@ def check_offered(tests: CandidateTests) -> None:
     _require(bool(((tests.branch_of >= -1) & (tests.branch_of <= 1)).all()), "a test has a third branch")
 
 
-def check_certificate(told: Certificate) -> None:
+def check_certificate(certificate: Certificate) -> None:
     """Raise an error if the cost or the bound of a certificate is impossible."""
-    numbers = (told.objective, told.bound, told.penalty, told.min_leaf)
+    numbers = (certificate.objective, certificate.bound, certificate.penalty, certificate.min_leaf)
     _require(all(np.isfinite(number) and number >= 0 for number in numbers), "a certificate contains an invalid cost")
-    _require(told.bound <= told.objective, "the cost of the tree is below its lower bound")
-    _require(told.stopped in ("", "time", "interrupt"), "the reason why the search stopped is unknown")
-    _require(told.max_depth >= 0 and told.searched >= 0, "a certificate contains a negative number")
+    _require(certificate.bound <= certificate.objective, "the cost of the tree is below its lower bound")
+    _require(certificate.stopped in ("", "time", "interrupt"), "the reason why the search stopped is unknown")
+    _require(certificate.max_depth >= 0 and certificate.searched >= 0, "a certificate contains a negative number")
 
 
 def check_sums(sums: LinearCombinations) -> None:

@@ -64,9 +64,9 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
             allowed = ()
         return Condition(self.column, allowed, self.missing and other.missing, self.terms)
 
-    def show(self, schema: Schema, most_levels: int | None = None) -> str:
+    def show(self, schema: Schema, max_levels: int | None = None) -> str:
         """Text of the condition: `3 < age ≤ 10 or missing`, `sex = female`."""
-        return sentence(self.named(schema), most_levels)
+        return sentence(self.named(schema), max_levels)
 
     def named(self, schema: Schema) -> NamedCondition:
         """Record of the condition, with the names of its column and levels instead of codes."""
@@ -122,8 +122,8 @@ class Branches:
         """Values that a surrogate sends to branch 0 and to branch 1; for a threshold, those below and those above it."""
         tests, codes = self.tree.surrogates, range(self.n_levels[column])
         if tests.levels[k]:
-            taken = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
-            return tuple(np.flatnonzero(taken == 0).tolist()), tuple(np.flatnonzero(taken == 1).tolist())
+            selected = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
+            return tuple(np.flatnonzero(selected == 0).tolist()), tuple(np.flatnonzero(selected == 1).tolist())
         cut, is_strict = float(tests.cut[k]), bool(tests.strict[k])
         if self.kind[column] is Kind.NUMERIC:
             return ValueRange(-inf, cut, False, is_strict), ValueRange(cut, inf, is_strict, False)
@@ -134,8 +134,8 @@ class Branches:
         """Non-missing values that a branch takes; empty for a branch of missing values only."""
         tree = self.tree
         if self.levels[node]:
-            taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
-            return tuple(np.flatnonzero(taken == branch).tolist())
+            selected = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+            return tuple(np.flatnonzero(selected == branch).tolist())
         edges = self._edges(node)
         if branch > len(edges) - 2:
             return ()

@@ -35,12 +35,12 @@ def decision_tree(tree: Tree, schema: Schema) -> Formula:
 
 def _sums(tree: Tree, schema: Schema) -> tuple[WeightedSum, ...]:
     """Linear combinations that tests read, each with a unique name."""
-    taken, found = {*schema.names}, []
+    selected, found = {*schema.names}, []
     for terms in tree.sums.terms() if tree.sums else ():
         name = describe_combination(terms, schema.names)
-        while name in taken:
+        while name in selected:
             name = f"({name})"
-        taken.add(name)
+        selected.add(name)
         columns, weights = zip(*terms, strict=True)
         found.append(WeightedSum(name, columns, weights))
     return tuple(found)
@@ -74,9 +74,9 @@ def _node(tree: Tree, k: int, tests: _Tests, surrogates: range) -> FormulaNode:
     if tree.column[k] < 0:
         return FormulaNode()
     first, missing = int(tree.first[k]), int(tree.missing[k])
-    shares = tree.share[first : first + tree.branches[k]].tolist() if missing == SPREAD else ()
+    proportions = tree.share[first : first + tree.branches[k]].tolist() if missing == SPREAD else ()
     own = tests.of(tree, k)
-    return FormulaNode((own, *(tests.of(tree.surrogates, s) for s in surrogates)), first, missing, tuple(shares))
+    return FormulaNode((own, *(tests.of(tree.surrogates, s) for s in surrogates)), first, missing, tuple(proportions))
 
 
 class _Tests:

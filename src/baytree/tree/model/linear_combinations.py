@@ -115,7 +115,7 @@ def only_used(column: np.ndarray, sums: LinearCombinations) -> tuple[np.ndarray,
     if not len(used):
         return column, msgspec.UNSET
     every = sums.terms()
-    remaining = LinearCombinations.of([every[place - sums.n_columns] for place in used.tolist()], sums.n_columns)
+    remaining = LinearCombinations.of([every[position - sums.n_columns] for position in used.tolist()], sums.n_columns)
     return np.where(column < sums.n_columns, column, sums.n_columns + np.searchsorted(used, column)).astype(
         np.int32
     ), remaining
@@ -127,7 +127,7 @@ def asked_columns(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     if not tree.sums:
         return tree.column[inner], inner
     plain = inner[tree.column[inner] < tree.sums.n_columns]
-    place = tree.column - tree.sums.n_columns
-    read = [(node, term) for node in inner for term in np.flatnonzero(tree.sums.place == place[node])]
+    position = tree.column - tree.sums.n_columns
+    read = [(node, term) for node in inner for term in np.flatnonzero(tree.sums.place == position[node])]
     node, term = np.array(read, np.int64).reshape(-1, 2).T
     return np.concatenate([tree.column[plain], tree.sums.column[term]]), np.concatenate([plain, node])

@@ -121,24 +121,24 @@ class ExplanationSource(msgspec.Struct, frozen=True):
     schema: Schema
 
 
-def _explain_row(told: ExplanationSource, row: int, path: list[int], answer: np.ndarray) -> Explanation:
-    tree = told.branches.tree
-    lines = [_line(told, row, node, below) for node, below in pairwise(path)]
+def _explain_row(source: ExplanationSource, row: int, path: list[int], answer: np.ndarray) -> Explanation:
+    tree = source.branches.tree
+    lines = [_line(source, row, node, below) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
-        column = told.columns[int(tree.column[path[-1]])]
+        column = source.columns[int(tree.column[path[-1]])]
         lines.append(Evidence(column.name, "missing", answer - tree.value[path[-1]]))
-    target = told.schema.target
+    target = source.schema.target
     classes = target.classes if target and target.classes is not None else (target.name if target else "value",)
     unit = "probability" if tree.n_classes else "number"
     return Explanation(tuple(classes), tree.value[0].copy(), tuple(lines), answer, unit)
 
 
-def _line(told: ExplanationSource, row: int, node: int, below: int) -> Evidence:
+def _line(source: ExplanationSource, row: int, node: int, below: int) -> Evidence:
     """Evidence of one step of a path: the row's value, the branch condition, and the change of the prediction."""
-    branches, tree, index = told.branches, told.branches.tree, int(told.branches.tree.column[node])
-    column, branch = told.columns[index], below - branches.first[node]
-    value = column.show(told.values[index][row])
+    branches, tree, index = source.branches, source.branches.tree, int(source.branches.tree.column[node])
+    column, branch = source.columns[index], below - branches.first[node]
+    value = column.show(source.values[index][row])
     condition = next(islice(branches.of(node), branch, None))
     if value != "missing":
         condition = msgspec.structs.replace(condition, missing=False)
-    return Evidence(column.name, value, tree.value[below] - tree.value[node], condition.show(told.schema, _MAX_LEVELS))
+    return Evidence(column.name, value, tree.value[below] - tree.value[node], condition.show(source.schema, _MAX_LEVELS))

@@ -145,8 +145,8 @@ def _search_from_few(
 
 def _search_few(table: Table, weights: IntegerWeights, task: OptimalTreeSettings) -> _Search | None:
     n_tests = (FEW_TESTS if len(table) < MANY_ROWS else 4 * FEW_TESTS) ** (3 / task.max_depth)
-    most = max(1, int(n_tests / len(table.schema)))
-    tests = different_tests(tests_of(table, weights.units, task.max_tests, most), weights.units > 0)
+    maximum = max(1, int(n_tests / len(table.schema)))
+    tests = different_tests(tests_of(table, weights.units, task.max_tests, maximum), weights.units > 0)
     if not _is_paired(len(tests.offered), table, task.max_depth):
         return None
     seconds = min(task.seconds / 4, SECONDS_OF_FEW_TESTS)

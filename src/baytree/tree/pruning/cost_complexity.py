@@ -123,12 +123,12 @@ def cost_complexity(tree: Tree, cp: float | None = None, *, alpha: float | None 
         raise ValueError("prune('cost_complexity') needs a penalty per leaf: cp (relative to the root) or alpha (per row)")
     if one_of("by", by, ("risk", "impurity")) == "impurity":
         impure = msgspec.structs.replace(tree, risk=tree.impurity * tree.weight)
-        worth, root = complexities(impure), float(impure.risk[0])
+        score, root = complexities(impure), float(impure.risk[0])
     else:
-        worth, root = penalized(tree).complexity, float(tree.risk[0])
+        score, root = penalized(tree).complexity, float(tree.risk[0])
     if alpha is None:
-        return prune_to(tree, worth > number("cp", cp))
-    return prune_to(tree, worth * root > number("alpha", alpha) * float(tree.weight[0]))
+        return prune_to(tree, score > number("cp", cp))
+    return prune_to(tree, score * root > number("alpha", alpha) * float(tree.weight[0]))
 
 
 def collapse(tree: Tree) -> Tree:
@@ -236,11 +236,11 @@ def _packed(start: np.ndarray, levels: np.ndarray, branch_of: np.ndarray) -> tup
     return begin.astype(np.int32), branch_of[entry]
 
 
-def _entries_of(record: Entries, stays: np.ndarray, place: np.ndarray) -> Entries:
+def _entries_of(record: Entries, stays: np.ndarray, position: np.ndarray) -> Entries:
     """Entries of the nodes that remain split, renumbered."""
     chosen = stays[record.node]
     arrays = {name: getattr(record, name)[chosen] for name in record.__struct_fields__ if name != "branch_of"}
-    arrays["node"] = place[arrays["node"]].astype(np.int32)
+    arrays["node"] = position[arrays["node"]].astype(np.int32)
     if isinstance(record, Surrogates):
         arrays["start"], arrays["branch_of"] = _packed(arrays["start"], arrays["levels"], record.branch_of)
     return type(record)(**arrays)

@@ -66,13 +66,13 @@ class RuleSet(msgspec.Struct, frozen=True):
         return iter(self.rules)
 
     @overload
-    def __getitem__(self, place: int) -> Rule: ...
+    def __getitem__(self, position: int) -> Rule: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Rule]: ...
+    def __getitem__(self, position: slice) -> Sequence[Rule]: ...
 
-    def __getitem__(self, place: int | slice) -> Rule | Sequence[Rule]:
-        return self.rules[place]
+    def __getitem__(self, position: int | slice) -> Rule | Sequence[Rule]:
+        return self.rules[position]
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rules))

@@ -37,7 +37,7 @@ class C50Workspace(msgspec.Struct, frozen=True):
     policy: Policy
     least: float  # minimum weight of two branches of a test
 
-    def grown(self, among: np.ndarray, leaves_per_weight: float = 0.0, grows_anew: bool = True) -> _core.Growth:
+    def grow(self, among: np.ndarray, leaves_per_weight: float = 0.0, grows_anew: bool = True) -> _core.Growth:
         """Grow the tree of the rows `among`, pruned locally with all rows; leaves are not merged or dropped yet."""
         with refusing_branches(self.names, self.levels):
             return self.rows.grow(among, self.every, *self.gate(), leaves_per_weight, True, grows_anew)
@@ -64,8 +64,8 @@ def bench_of(table: Table, policy: Policy, n_threads: int, multiplier: np.ndarra
         class_multiplier.tolist(),
         n_threads,
     )
-    least = policy.stopping.min_leaf * float(class_multiplier.min(initial=1.0) if multiplier is not None else 1.0)
-    bench = C50Workspace(core, rows.chosen, rows.names, rows.levels, _declared(table), policy, least)
+    minimum = policy.stopping.min_leaf * float(class_multiplier.min(initial=1.0) if multiplier is not None else 1.0)
+    bench = C50Workspace(core, rows.chosen, rows.names, rows.levels, _declared(table), policy, minimum)
     restored(bench)
     return bench
 
@@ -80,9 +80,9 @@ def trial_settings(bench: C50Workspace) -> None:
     _set(bench, max(bench.least / 2, 2.0))
 
 
-def _set(bench: C50Workspace, least: float) -> None:
+def _set(bench: C50Workspace, minimum: float) -> None:
     estimate = pessimism(ReferenceProgram.C50, _confidence(bench.policy))
-    bench.rows.set(least, bench.policy.branching is Branching.GROUPED, bench.declared, estimate.confidence, estimate.z)
+    bench.rows.set(minimum, bench.policy.branching is Branching.GROUPED, bench.declared, estimate.confidence, estimate.z)
 
 
 def normal_weights(weight: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def normal_weights(weight: np.ndarray) -> np.ndarray:
 def grow_c50(table: Table, policy: Policy, n_threads: int) -> C50Tree:
     """Grow one tree, as C5.0 prints it."""
     bench = bench_of(table, policy, n_threads)
-    return shown_tree(bench, pruned_globally(bench, bench.grown(bench.every)))
+    return shown_tree(bench, pruned_globally(bench, bench.grow(bench.every)))
 
 
 def pruned_globally(bench: C50Workspace, nodes: _core.Growth) -> _core.Growth:

@@ -72,21 +72,21 @@ class FractionalRows(msgspec.Struct, frozen=True):
     chosen: np.ndarray  # int32
     total: float  # weight of the whole table, the base of the rule for columns with many levels
 
-    def weighed(self, share: np.ndarray) -> FractionalRows:
+    def weighed(self, proportion: np.ndarray) -> FractionalRows:
         """Rows with a positive proportion, their weights multiplied by it."""
-        chosen = self.chosen[share[self.chosen] > 0]
-        return msgspec.structs.replace(self, weight=self.weight * share, chosen=chosen)
+        chosen = self.chosen[proportion[self.chosen] > 0]
+        return msgspec.structs.replace(self, weight=self.weight * proportion, chosen=chosen)
 
 
 # node, column, gain, gain before penalties, split information, number of thresholds
-Tried = list[tuple[int, int, float, float, float, int]]
+CandidateTraces = list[tuple[int, int, float, float, float, int]]
 
 
 class FractionalNodes(msgspec.Struct, frozen=True):
     """Grown nodes in the core, with the candidate tests of each node."""
 
     nodes: _core.Growth
-    tried: Tried
+    candidates: CandidateTraces
     single: bool
 
 
@@ -112,10 +112,10 @@ def grow_nodes(
     rules = core_rules(policy, rows.total)
     rules.first_column = rows.names.index(policy.first_split) if policy.first_split in rows.names else -1
     with refusing_branches(rows.names, rows.levels):
-        nodes, tried = _core.fractional_grow(
+        nodes, candidates = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes, rules, single, n_threads, traces
         )
-    return FractionalNodes(nodes, tried, single)
+    return FractionalNodes(nodes, candidates, single)
 
 
 @contextmanager

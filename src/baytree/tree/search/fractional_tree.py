@@ -24,8 +24,8 @@ def tree_of(growth: FractionalNodes, policy: Policy) -> Tree:
 Nodes = dict[str, np.ndarray]  # an array per field of the nodes
 
 
-def tree_of_nodes(raw: Nodes, policy: Policy, answers: Callable[[Nodes, ClassCells], np.ndarray] | None = None) -> Tree:
-    """Tree of nodes in breadth-first order; `answers` computes their class probabilities, by default plain proportions."""
+def tree_of_nodes(raw: Nodes, policy: Policy, predictions: Callable[[Nodes, ClassCells], np.ndarray] | None = None) -> Tree:
+    """Tree of nodes in breadth-first order; `predictions` computes their class probabilities, by default proportions."""
     inner, cells = raw["test"] > 0, ClassCells.of(raw["counts"], raw.get("cell"))
     start, branch_of = _branch_maps(raw)
     return build(
@@ -40,7 +40,7 @@ def tree_of_nodes(raw: Nodes, policy: Policy, answers: Callable[[Nodes, ClassCel
         rows=raw["rows"],
         weight=raw["weight"],
         counts=raw["counts"],
-        value=answers(raw, cells) if answers else _distributions(raw, cells, policy),
+        value=predictions(raw, cells) if predictions else _distributions(raw, cells, policy),
         prediction=raw["label"],
         impurity=impurity_of_cells(cells, policy.criterion),
         risk=raw["weight"] - cells.largest(cells.weight),

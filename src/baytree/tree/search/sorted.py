@@ -18,15 +18,15 @@ from baytree.tree.model.tree import Surrogates, Tree
 from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Missing, Policy, ReferenceProgram
 
-TRIED_LEVELS = 12  # with three or more classes, all groupings of up to so many levels are tried
+MAX_EXHAUSTIVE_LEVELS = 12  # with three or more classes, all groupings of up to so many levels are tried
 
 CART_EXACT_LEVELS = 25  # CART finds the best groups of so many levels, as rpart does
 
 
 def grow_sorted(table: Table, policy: Policy, costs: ClassCosts, n_jobs: int | None = None, min_risk: float = 0.0) -> Tree:
     """Grow the tree of a policy, without pruning; a node whose risk is below `min_risk` is not split."""
-    grown = grow_arrays(table, policy, costs, n_jobs, min_risk)
-    return tree_of_arrays(grown, costs, uses_surrogates=policy.surrogates.use > 0)
+    growth = grow_arrays(table, policy, costs, n_jobs, min_risk)
+    return tree_of_arrays(growth, costs, uses_surrogates=policy.surrogates.use > 0)
 
 
 def grow_arrays(
@@ -37,10 +37,10 @@ def grow_arrays(
     return _core.grow(*grow_arguments(table, costs), how, threads.count(n_jobs))
 
 
-Given = tuple[list[np.ndarray], np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray]
+GrowArguments = tuple[list[np.ndarray], np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray]
 
 
-def grow_arguments(table: Table, costs: ClassCosts) -> Given:
+def grow_arguments(table: Table, costs: ClassCosts) -> GrowArguments:
     """Arguments of the core for a table and its class costs."""
     label, is_class = table.label, table.n_classes > 0
     return (
@@ -74,8 +74,8 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
         "critical": _critical(stop.alpha, table.n_classes),
         "counts_rows": stop.counts_rows,
         "is_cart": is_cart,
-        "most_levels": CART_EXACT_LEVELS if is_cart else TRIED_LEVELS,
-        "most_tried": TRIED_LEVELS,
+        "max_levels": CART_EXACT_LEVELS if is_cart else MAX_EXHAUSTIVE_LEVELS,
+        "max_exhaustive_levels": MAX_EXHAUSTIVE_LEVELS,
         "max_surrogates": policy.surrogates.most if policy.missing is Missing.SURROGATE else 0,
         "use_surrogate": policy.surrogates.use,
         "surrogate_style": policy.surrogates.style,
@@ -117,15 +117,15 @@ def _critical(alpha: float | None, n_classes: int) -> list[float]:
     return [0.0, *chi2.isf(alpha, np.arange(1, max(2, 2 * n_classes))).tolist()]
 
 
-def tree_of_arrays(grown: dict[str, Any], costs: ClassCosts, uses_surrogates: bool) -> Tree:
+def tree_of_arrays(growth: dict[str, Any], costs: ClassCosts, uses_surrogates: bool) -> Tree:
     """Tree of the core's arrays."""
-    counts, mean = grown["counts"], grown.pop("mean")
-    grown.pop("depth")
-    surrogate_arrays = grown.pop("surrogates", None)
+    counts, mean = growth["counts"], growth.pop("mean")
+    growth.pop("depth")
+    surrogate_arrays = growth.pop("surrogates", None)
     has_none = surrogate_arrays is None or not len(surrogate_arrays["node"])
     surrogates = Surrogates.none() if has_none else Surrogates(**_with_bools(surrogate_arrays, "strict", "flipped"))
     value = _probabilities(counts, costs) if counts.shape[1] else mean[:, None].copy()
-    nodes = _with_bools(grown, "strict", "mirrored")
+    nodes = _with_bools(growth, "strict", "mirrored")
     return build(**nodes, value=value, surrogates=surrogates, uses_surrogates=uses_surrogates)
 
 

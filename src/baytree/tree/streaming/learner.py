@@ -123,10 +123,10 @@ def grown_tree(found: dict[str, Any], criterion: Criterion) -> Tree:
     return with_complexity(tree)
 
 
-def at_codes(values: np.ndarray, place: np.ndarray, of_strangers: np.ndarray | float = 0.0) -> np.ndarray:
+def at_codes(values: np.ndarray, position: np.ndarray, of_strangers: np.ndarray | float = 0.0) -> np.ndarray:
     """Columns in the order of codes instead of arrival, float64 [n_rows, n_codes]; `of_strangers` fills unseen codes."""
     padded = np.column_stack([values, np.broadcast_to(of_strangers, len(values))])
-    return np.ascontiguousarray(padded[:, place])  # index −1 is the fill column
+    return np.ascontiguousarray(padded[:, position])  # index −1 is the fill column
 
 
 def _branches(found: dict[str, Any]) -> list[np.ndarray]:

@@ -130,9 +130,9 @@ void bind_chaid(nb::module_& module) {
   module.def("node_spans", &node_spans, "keys"_a, "n_codes"_a.noconvert(), "places"_a.noconvert(),
              "The first and last cell of each node in each column, and whether the first is that of missing values.");
   nb::class_<TrialRules>(module, "TrialRules", "When levels merge: log p, the least weight of a group and its least share of a node, and beyond how many levels these first run together.")
-      .def("__init__", [](TrialRules* self, double log_alpha, double min_leaf, double min_prob, bool is_exhaustive, size_t most_levels) {
-        new (self) TrialRules{log_alpha, min_leaf, min_prob, is_exhaustive, most_levels};
-      }, "log_alpha"_a, "min_leaf"_a, "min_prob"_a, "is_exhaustive"_a, "most_levels"_a);
+      .def("__init__", [](TrialRules* self, double log_alpha, double min_leaf, double min_prob, bool is_exhaustive, size_t max_levels) {
+        new (self) TrialRules{log_alpha, min_leaf, min_prob, is_exhaustive, max_levels};
+      }, "log_alpha"_a, "min_leaf"_a, "min_prob"_a, "is_exhaustive"_a, "max_levels"_a);
   module.def("try_columns", &try_columns, "columns"_a, "where"_a, "runs"_a.noconvert(), "test"_a, "rules"_a, "threads"_a,
              "For each node and column the number of groups and log p; for each column the group of each of its cells.");
 }

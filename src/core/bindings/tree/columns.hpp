@@ -87,8 +87,8 @@ inline tree::sorted::Settings settings_of(const nb::dict& given) {
   s.critical = several<double>(given, "critical");
   s.risk_scale = several<double>(given, "risk_scale");
   s.loss = several<double>(given, "loss");
-  s.most_levels = setting<int>(given, "most_levels");
-  s.most_tried = setting<int>(given, "most_tried");
+  s.max_levels = setting<int>(given, "max_levels");
+  s.max_exhaustive_levels = setting<int>(given, "max_exhaustive_levels");
   s.max_surrogates = setting<int>(given, "max_surrogates");
   s.use_surrogate = setting<int>(given, "use_surrogate");
   s.surrogate_style = setting<int>(given, "surrogate_style");

@@ -19,7 +19,7 @@ struct TrialRules {
   double log_alpha = 0;
   double min_leaf = 0, min_prob = 0;  // a group of less weight, or of a smaller proportion of the node, must be merged
   bool is_exhaustive = false;
-  size_t most_levels = 0;  // more levels are first combined into so many runs of similar outcome
+  size_t max_levels = 0;  // more levels are first combined into so many runs of similar outcome
 
   double least_size(double weight) const { return std::min(std::ceil(min_prob * weight * (1 - 1e-12)), min_leaf); }
 };
@@ -87,13 +87,13 @@ template <GroupTest Test> class ColumnTrial {
   // Empty if every level is its own run.
   std::vector<int32_t> runs_on_a_line() const {
     const size_t n = codes_.n_levels();
-    if (n <= rules_.most_levels || !(codes_.is_ordered || Test::is_line(codes_.width()))) return {};
+    if (n <= rules_.max_levels || !(codes_.is_ordered || Test::is_line(codes_.width()))) return {};
     std::vector<double> outcome(n), weight(n);
     for (size_t level = 0; level < n; ++level) {
       const size_t place = codes_.place(level);
       outcome[level] = codes_.is_ordered ? 0 : Test::outcome(codes_.row(place)), weight[level] = codes_.weight[place];
     }
-    return level_runs(outcome, weight, rules_.most_levels);
+    return level_runs(outcome, weight, rules_.max_levels);
   }
 
   // Runs are numbered in order of their first levels.

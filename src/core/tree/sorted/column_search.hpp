@@ -246,14 +246,14 @@ template <Measure M> class ColumnSearch {
     if (levels.size() < 2) return best;
     workspace.measure.begin(total);
     best.score = workspace.measure.none();
-    const bool is_exact = !workspace.measure.is_ordered() && levels.size() <= size_t(settings_.most_levels);
+    const bool is_exact = !workspace.measure.is_ordered() && levels.size() <= size_t(settings_.max_levels);
     const auto pause = [&] {
       if (workspace.worker == 0) workers_.poll();
     };
     const auto group = [&] {
       if (!is_exact) return group_in_order(levels, workspace.measure, total, limits(), best);
       if constexpr (std::same_as<M, RpartClassMeasure>)
-        if (levels.size() > size_t(settings_.most_tried)) return group_by_bounds(levels, workspace.measure, total, limits(), pause, best);
+        if (levels.size() > size_t(settings_.max_exhaustive_levels)) return group_by_bounds(levels, workspace.measure, total, limits(), pause, best);
       return group_by_trying_all(levels, workspace.measure, total, limits(), pause, best);
     };
     const bool is_improved = group();

@@ -34,8 +34,8 @@ struct Settings {
   std::vector<double> critical;    // [df + 1] chi-squared that a split must reach, empty if unused
   std::vector<double> risk_scale;  // [n_classes]
   std::vector<double> loss;        // [true * predicted], empty if every error costs 1
-  int most_levels = 12;            // maximum number of levels whose best groups are found, if no ordering is exact
-  int most_tried = 12;             // up to so many of them (always without CART) by trying all groupings, else by bounds
+  int max_levels = 12;            // maximum number of levels whose best groups are found, if no ordering is exact
+  int max_exhaustive_levels = 12;             // up to so many of them (always without CART) by trying all groupings, else by bounds
   int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
   bool takes_no_gain = false;      // whether an impure node is split even if no split has a gain
   int columns_per_node = 0;        // number of columns drawn at random among those that could split a node; 0: all

@@ -97,15 +97,15 @@ class RemoteGrowth(ABC, Generic[C]):
             child.replace_by(self._split(counts, child.depth))
         return [(child, counts) for child, counts in counted_nodes if child.children]
 
-    def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> Growing[dict[int, C]]:
+    def _counts(self, root: NodeRecord, requested: list[NodeRecord]) -> Growing[dict[int, C]]:
         """Counts of nodes, in as few passes as the number of cells allows."""
-        if not wanted:
+        if not requested:
             return {}
         index = {id(record): k for k, record in enumerate(core_order(root))}
         batch_size, counting = max(1, self.max_cells // self._cells), self._counting(root)
         result = {}
-        for first in range(0, len(wanted), batch_size):
-            batch = wanted[first : first + batch_size]
+        for first in range(0, len(requested), batch_size):
+            batch = requested[first : first + batch_size]
             nodes = np.array([index[id(record)] for record in batch])
             counts = yield MapReduceRequest(partial(counting, nodes))
             result |= {id(record): counts.node(k) for k, record in enumerate(batch)}

@@ -33,12 +33,12 @@ from baytree.tree.search.counted.coded_rows import (
 )
 from baytree.tree.search.counted.counts import DepthCounts
 from baytree.tree.search.counted.open_nodes import Nodes, best_first
-from baytree.tree.search.fractional import Tried, core_rules, refuse, refusing_branches
+from baytree.tree.search.fractional import CandidateTraces, core_rules, refuse, refusing_branches
 from baytree.tree.search.fractional_tree import tree_of_nodes
 from baytree.tree.search.sorted import grow_sorted, settings
 
 
-def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False) -> tuple[Tree, Tried]:
+def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False) -> tuple[Tree, CandidateTraces]:
     """Grow the tree of a policy; also return every candidate test of its nodes, if requested."""
     refuse(policy)
     nodes, traced = _grow(rows, policy, traces)
@@ -46,13 +46,13 @@ def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False
     return with_complexity(tree_of_nodes(nodes.as_raw(levels), policy)), traced
 
 
-def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, Tried]:
+def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, CandidateTraces]:
     """Nodes of the tree, breadth first, and their candidate tests."""
     n_threads = threads.count(rows.n_jobs) if rows.n_rows * len(rows.schema) >= _MIN_PARALLEL_VALUES else 1
     coded, coding = coded_rows(rows, n_threads)
     root, max_leaves = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
     choice = _core.class_tests(coding.values, coding.levels, len(root.weight), core_rules(policy, root.total))
-    traced: Tried = []
+    traced: CandidateTraces = []
     nodes, new_nodes = Nodes.root(root.weight), np.zeros(1, np.int64)  # nodes without a test
     while new_nodes.size:
         counts = _count_new_nodes(coded, coding, nodes, new_nodes, policy, rows.schema.names)
@@ -74,7 +74,7 @@ _MIN_PARALLEL_VALUES = 1 << 16  # values; below this one thread is faster
 _MAX_NODES = 1 << 22  # nodes in addition to four per row, so that growth ends before memory does
 
 
-def _limit_leaves(nodes: Nodes, traced: Tried, max_leaves: int) -> tuple[Nodes, Tried]:
+def _limit_leaves(nodes: Nodes, traced: CandidateTraces, max_leaves: int) -> tuple[Nodes, CandidateTraces]:
     """Prune to `max_leaves` leaves; nodes that were tested in advance are dropped."""
     remaining, origin = nodes.compact(best_first(nodes, max_leaves))
     new_id = {int(number): k for k, number in enumerate(origin)}
