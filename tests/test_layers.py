@@ -49,6 +49,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "tree.rules",
         "naive_bayes",
         "drift_detection",
+        "metrics",
     },
     {"exporters"},
     {
@@ -69,7 +70,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
     {"estimators"},
     {"estimators.naive_bayes", "estimators.linear", "estimators.tree"},
     {"estimators.additive"},
-    {"sklearn", "storage", "metrics"},
+    {"sklearn", "storage", "metrics.rejection_curve"},
     {"sklearn.conversion", "model_selection"},
     {"feature_selection", "conformal_prediction", "streaming", "serve"},
     {"auditing"},

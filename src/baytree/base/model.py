@@ -193,14 +193,16 @@ class Explanation(msgspec.Struct, frozen=True):
             return text, title, amounts, float(scores[best] - scores[other])
 
     def __str__(self) -> str:
-        return to_text(self._ledger()) if len(self.probability) > 1 or self.unit == "number" else self.against_runner_up()[0]
+        has_ledger = len(self.probability) > 1 or self.unit == "number"
+        return to_text(self.to_table()) if has_ledger else self.against_runner_up()[0]
 
     def _repr_html_(self) -> str:
         from baytree.rendering.explanation import to_html  # slow import, only needed in notebooks
 
-        return to_html(self._ledger())
+        return to_html(self.to_table())
 
-    def _ledger(self) -> ExplanationTable:
+    def to_table(self) -> ExplanationTable:
+        """Prediction with the contributions that text, HTML and plots show."""
         text, title, (start, *amounts), total = self.against_runner_up()
         names = tuple(line.label for line in self.evidence)
         excluded = tuple(tuple(self.classes[c] for c in line.excluded) for line in self.evidence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,6 +13,9 @@ from baytree.display.terminal import aligned, escaped
 from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
 from baytree.drift_detection.effects import effect, simulate_training_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAMILY_WISE_ERROR_RATE = 0.01  # probability that any column of unchanged rows raises an alarm
 
@@ -159,6 +162,13 @@ class Drift:
         verdict = f"{len(alarms)} of {len(self.columns)} columns have changed" if alarms else "No column has changed"
         table = aligned(_HEADER, [_row(column) for column in self.columns])
         return f"{head} {verdict} significantly.\n\n{table}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot how far each column is from the training rows; needs matplotlib."""
+        from baytree.rendering.plots.drift_plots import ColumnChange, plot_changes
+
+        changes = [ColumnChange(each.column, each.distance, each.effect, each.is_alarming) for each in self.columns]
+        return plot_changes(changes, f"{len(self.alarms)} of {len(changes)} columns have changed", ax)
 
     unlike = renamed("unlike", "out_of_range")
 

@@ -26,6 +26,7 @@ from baytree.data.schema.schema import Target
 from baytree.engine.dispatch import remote_source
 from baytree.estimators.base import Estimator, PreparedRows
 from baytree.estimators.docstrings import complete_methods
+from baytree.estimators.plots import ClassifierPlots, RegressorPlots
 from baytree.uncertainty.rejection import (
     RejectRule,
     ambiguous_reasons,
@@ -56,7 +57,7 @@ def _warn_of_numbers(target: Target, classifier: str) -> None:
     )
 
 
-class Classifier(ClassifierMixin, Estimator):
+class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
     """Base class of classifiers."""
 
     def predict(self, X: FrameLike, *, reject: RejectLike = None, costs: CostsLike = None) -> np.ndarray:
@@ -171,7 +172,7 @@ class Classifier(ClassifierMixin, Estimator):
     _read_labels = staticmethod(target_reading.read_classes)
 
 
-class Regressor(RegressorMixin, Estimator):
+class Regressor(RegressorPlots, RegressorMixin, Estimator):
     """Base class of regressors."""
 
     def predict(self, X: FrameLike) -> np.ndarray:

@@ -17,6 +17,8 @@ from baytree.statistics.exact_sum import ExactSum
 from baytree.statistics.value_counts import WeightedProbabilities
 from baytree.uncertainty.decision import min_expected_cost_class
 
+_TINY = np.finfo(float).tiny  # instead of a weight of 0, which divides nothing
+
 BINS = 10  # of predicted probabilities, of equal width
 
 
@@ -101,6 +103,44 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
     def area(self) -> float:
         """Area under the ROC curve; for more than two classes the mean of one-versus-rest areas."""
         return metrics.mean_area([metrics.area_of_counts(*chances.weights().T[::-1]) for chances in self.chances])
+
+    def roc(self, code: int) -> dict[str, np.ndarray]:
+        """ROC curve of a class against the rest, by descending threshold; starts at (0, 0) with the threshold infinity."""
+        threshold, positive, negative = self._ranked(code)
+        rates = [np.append(0.0, np.cumsum(weight) / max(weight.sum(), _TINY)) for weight in (negative, positive)]
+        return {
+            "false_positive_rate": rates[0],
+            "true_positive_rate": rates[1],
+            "threshold": np.append(np.inf, threshold),
+        }
+
+    def precision_recall(self, code: int) -> dict[str, np.ndarray]:
+        """Precision and recall of a class against the rest, by descending threshold."""
+        threshold, positive, negative = self._ranked(code)
+        found, chosen = np.cumsum(positive), np.cumsum(positive + negative)
+        return {
+            "recall": found / max(positive.sum(), _TINY),
+            "precision": found / np.maximum(chosen, _TINY),
+            "threshold": threshold,
+        }
+
+    def lift(self, code: int) -> dict[str, np.ndarray]:
+        """Lift of the rows ranked first by the probability of a class, against their proportion of all rows."""
+        _, positive, negative = self._ranked(code)
+        chosen = np.cumsum(positive + negative)
+        proportion = positive.sum() / chosen[-1]
+        lift = np.cumsum(positive) / np.maximum(chosen, _TINY) / max(proportion, _TINY)
+        return {"proportion": chosen / chosen[-1], "lift": lift}
+
+    def _ranked(self, code: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distinct probabilities of a class, descending, and the weights of rows of the class and of the others."""
+        n_classes = len(self.counts)
+        if n_classes == 2:  # the statistic has the second class; the first has the complements
+            values, weights = self.chances[0].value, self.chances[0].weights()
+            values, weights = (values, weights) if code == 1 else (1.0 - values[::-1], weights[::-1, ::-1])
+        else:
+            values, weights = self.chances[code].value, self.chances[code].weights()
+        return values[::-1], weights[::-1, 1], weights[::-1, 0]
 
     @property
     def interval(self) -> tuple[float, float]:

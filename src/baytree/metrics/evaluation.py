@@ -101,6 +101,41 @@ class Evaluation(TextResult):
             raise ValueError(f"label={label!r}: give one of the classes {', '.join(map(repr, self.classes))}")
         return found
 
+    def roc(self, label: object = None) -> dict[str, np.ndarray]:
+        """ROC curve of a class against the rest: false and true positive rate, and threshold, by descending threshold.
+
+        By default of the second of two classes.
+        """
+        return self._of_classes.roc(self.classes.index(self._act_on(label)))
+
+    def precision_recall(self, label: object = None) -> dict[str, np.ndarray]:
+        """Precision and recall of a class against the rest, and threshold, by descending threshold."""
+        return self._of_classes.precision_recall(self.classes.index(self._act_on(label)))
+
+    def plot_roc(self, ax: Axes | None = None) -> Axes:
+        """Plot ROC curves: of the second of two classes, or of each class against the rest; needs matplotlib."""
+        from baytree.metrics import curves
+
+        return curves.plot_roc(self.name, self.classes, self._of_classes, ax)
+
+    def plot_precision_recall(self, ax: Axes | None = None) -> Axes:
+        """Plot precision against recall; dashed lines are the proportions of the classes. Needs matplotlib."""
+        from baytree.metrics import curves
+
+        return curves.plot_precision_recall(self.name, self.classes, self._of_classes, ax)
+
+    def plot_lift(self, ax: Axes | None = None) -> Axes:
+        """Plot the lift among the rows that are ranked first by probability; needs matplotlib."""
+        from baytree.metrics import curves
+
+        return curves.plot_lift(self.name, self.classes, self._of_classes, ax)
+
+    def plot_confusion(self, ax: Axes | None = None) -> Axes:
+        """Plot the confusion matrix as a heat map (rows: actual, columns: predicted); needs matplotlib."""
+        from baytree.rendering.plots.evaluation_plots import plot_confusion_matrix
+
+        return plot_confusion_matrix(self.confusion, [str(label) for label in self.classes], self.name, ax)
+
     def to_frame(self) -> Any:
         """Data frame with one row per metric."""
         return frame_of({"metric": list(self.scores), "score": list(self.scores.values())})

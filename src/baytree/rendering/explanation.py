@@ -7,6 +7,7 @@ from xml.etree import ElementTree as xml
 
 import msgspec
 
+from baytree.display.palette import NEGATIVE, POSITIVE
 from baytree.display.results import CAPTION, CELL, NUMBER, RULE, TABLE
 from baytree.display.terminal import escaped, listed
 
@@ -102,8 +103,6 @@ def _text_bar(amount: float, length: int) -> str:
     return ("+" if amount > 0 else "−") * length
 
 
-_FOR, _AGAINST = "#2f6f4f", "#b5543c"
-
 _MAX_BAR_PIXELS = 70  # length of the longest bar on either side of the middle
 
 
@@ -137,7 +136,7 @@ def _line(body: xml.Element, name: str, amount: str) -> xml.Element:
 
 
 def _html_bar(cell: xml.Element, amount: float, length: int) -> None:
-    side, colour = ("left", _FOR) if amount > 0 else ("right", _AGAINST)
+    side, colour = ("left", POSITIVE) if amount > 0 else ("right", NEGATIVE)
     track = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _MAX_BAR_PIXELS}px;height:10px"})
     style = f"position:absolute;{side}:50%;width:{length}px;height:10px;background:{colour}"
     xml.SubElement(track, "div", {"style": style})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
+from baytree.display.palette import class_colour, legend_labels
 from baytree.display.terminal import plain, quoted, shortened
 from baytree.rendering.tree_layout import (
     BAR_HEIGHT,
@@ -14,7 +15,6 @@ from baytree.rendering.tree_layout import (
     ROW_HEIGHT,
     Card,
     TreeDrawing,
-    colour,
     opening_order,
 )
 from baytree.rendering.tree_text import label, outcome
@@ -105,9 +105,8 @@ def _canvas(drawing: TreeDrawing) -> tuple[xml.Element, xml.Element]:
 
 def _legend_words(drawing: TreeDrawing) -> list[tuple[str, str | None]]:
     name = shortened(plain(drawing.target), 40)
-    shown = [(shortened(label, 24), colour(code)) for code, label in enumerate(drawing.classes[:12])]
-    more = [(f"… {len(drawing.classes)} classes", None)] if len(drawing.classes) > len(shown) else []
-    return [(f"{name}:" if shown else f"mean of {name}", None), *shown, *more]
+    shown = [(shortened(label, 24), class_colour(code)) for code, label in enumerate(legend_labels(drawing.classes))]
+    return [(f"{name}:" if shown else f"mean of {name}", None), *shown]
 
 
 def _legend_width(words: list[tuple[str, str | None]]) -> float:
@@ -143,7 +142,7 @@ def _svg_node(canvas: xml.Element, drawing: TreeDrawing, position: int, is_split
     left, top = float(drawing.middle[position]) - card.width / 2, card.depth * ROW_HEIGHT
     group = xml.SubElement(canvas, "g", transform=f"translate({_n(left)} {_n(top)})")
     xml.SubElement(group, "title").text = card.tip
-    ink = _EDGE if is_split or not drawing.classes else colour(card.prediction)
+    ink = _EDGE if is_split or not drawing.classes else class_colour(card.prediction)
     frame = {"width": _n(card.width), "height": _n(CARD_HEIGHT), "rx": "8", "stroke": ink, "stroke-width": "1.5"}
     xml.SubElement(group, "rect", {**frame, "fill": "#fff"})
     if not is_split:
@@ -161,7 +160,7 @@ def _bar(group: xml.Element, card: Card, has_classes: bool) -> None:
     for code, proportion in enumerate(card.shares):
         if proportion > 0:
             xml.SubElement(
-                group, "rect", {**position, "x": _n(left), "width": _n(proportion * bar_width), "fill": colour(code)}
+                group, "rect", {**position, "x": _n(left), "width": _n(proportion * bar_width), "fill": class_colour(code)}
             )
             left += proportion * bar_width if has_classes else 0
 
@@ -220,7 +219,7 @@ def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
 
 def _dot_node(node: Node, names: Sequence[str]) -> str:
     test = [f"{plain(node.column)}?"] if node.branches else []
-    ink = "" if node.branches or not names else f', color="{colour(node.prediction)}"'
+    ink = "" if node.branches or not names else f', color="{class_colour(node.prediction)}"'
     return f"  n{node.id} [label={_quoted(*test, outcome(node, names))}{ink}];"
 
 

@@ -27,8 +27,6 @@ MAX_LINE_CHARACTERS = 26  # of a line of a card; longer lines would make trees t
 
 _CHARACTER_WIDTH = 7.1  # pixels: mean width of a character in 13-pixel type
 
-_COLOURS = ("#3b76af", "#ee8636", "#519e3e", "#c53a32", "#8d69b8", "#84584e", "#d57dbe", "#7f7f7f", "#bdbc45", "#4faecb")
-
 
 class Card(msgspec.Struct, frozen=True):
     """Card of a node; `branch` is the label of the line that leads to it."""
@@ -76,11 +74,6 @@ def card_width(*lines: str) -> float:
     """Width of a card that contains these lines."""
     longest = max(map(len, lines))
     return max(92.0, min(longest, MAX_LINE_CHARACTERS + 14) * _CHARACTER_WIDTH + 2 * CARD_PADDING)
-
-
-def colour(code: int) -> str:
-    """Colour of a class."""
-    return _COLOURS[code % len(_COLOURS)]
 
 
 def opening_order(drawing: TreeDrawing) -> list[int]:

@@ -76,6 +76,15 @@ class LogisticClassifier(Classifier):
         check_is_fitted(self, "model_")
         return self.model_.coefficients(self.schema_, level)
 
+    def plot_coefficients(self, ax: Axes | None = None) -> Axes:
+        """Plot the coefficients per standard deviation, largest first; without a penalty with their intervals."""
+        from baytree.rendering.plots.model_plots import plot_coefficients
+
+        rows = self.coefficients().rows
+        labels = list(dict.fromkeys(str(row.label) for row in rows))
+        groups = {label: [row for row in rows if str(row.label) == label] for label in labels}
+        return plot_coefficients(groups, ax)
+
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """Plot the coefficients against the penalty strength with matplotlib."""
         from baytree.rendering.plots.model_plots import plot_path

@@ -70,9 +70,13 @@ class LinearRegressor(Regressor):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the coefficients per standard deviation, largest first, with their intervals (matplotlib)."""
-        from baytree.rendering.plots.model_plots import plot_slopes
+        from baytree.rendering.plots.model_plots import plot_coefficients
 
-        return plot_slopes(self.coefficients().rows, ax)
+        return plot_coefficients({"": self.coefficients().rows}, ax)
+
+    def plot_coefficients(self, ax: Axes | None = None) -> Axes:
+        """Plot the coefficients per standard deviation, largest first, with their intervals; the same as `plot`."""
+        return self.plot(ax)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # the parameter `lambda_` is named like a fitted attribute

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from baytree.display import palette
 from baytree.display.terminal import number, plain, shortened
 from baytree.rendering.page.comparison_views import ChangesView, FindingsView, FlipsView, LeaderboardView
 from baytree.rendering.page.model_views import (
@@ -82,7 +83,7 @@ MAX_HEADING_CHARACTERS = 120  # of a name in a heading: longer ones would push t
 def to_html(page: Page) -> str:
     """Page as one self-contained HTML file."""
     script = "\n".join(_text(f"scripts/{name}.js") for name in SCRIPTS)
-    style = _text("page.css")
+    style = _style()
     program = "const models = [];" + "".join(f"\n{{\n{each}models.push(model);\n}}" for each in page.programs)
     scripts = f"{_digest(program)} {_digest(script)}"
     policy = f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; img-src data:"
@@ -102,8 +103,14 @@ def to_html(page: Page) -> str:
 
 def fragment(page: Page) -> str:
     """Static sections for a notebook: the same templates without scripts."""
-    style = _text("page.css").replace(":root", ":scope")  # scoped to this view, so that the notebook keeps its style
+    style = _style().replace(":root", ":scope")  # scoped to this view, so that the notebook keeps its style
     return _environment().get_template("fragment.html").render(page=page, style=style)
+
+
+def _style() -> str:
+    """Style sheet of pages, with the colours of the palette."""
+    sheet = _text("page.css").replace("/*light*/", palette.css_variables(is_dark=False))
+    return sheet.replace("/*dark*/", palette.css_variables(is_dark=True))
 
 
 def _template(section: Section) -> str:
@@ -140,6 +147,8 @@ def _environment() -> Environment:
         "named": lambda text: shortened(plain(text), MAX_HEADING_CHARACTERS),
         "number": number,
         "percent": percent,
+        "class_code": palette.colour_code,
+        "legend_labels": palette.legend_labels,
         "px": lambda value: f"{value:.2f}".rstrip("0").rstrip("."),
     }
     return environment

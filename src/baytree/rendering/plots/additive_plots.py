@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from baytree.display.palette import class_colour
 from baytree.rendering.plots.charts import axes, literal
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def _plot_line(term: PlottedTerm, ax: Axes) -> None:
     edges = np.concatenate([[cuts[0] - width], cuts, [cuts[-1] + width]])
     for k, score in enumerate(term.scores):
         values, errors = term.values[:-1, k], _BAND * term.errors[:-1, k]
-        ax.stairs(values, edges, baseline=None, label=literal(score), color=f"C{k}")
-        ax.stairs(values + errors, edges, baseline=values - errors, fill=True, alpha=0.2, color=f"C{k}")
+        ax.stairs(values, edges, baseline=None, label=literal(score), color=class_colour(k))
+        ax.stairs(values + errors, edges, baseline=values - errors, fill=True, alpha=0.2, color=class_colour(k))
     low, high = ax.get_ylim()
     density = term.weight[:-1] / max(float(term.weight[:-1].max()), 1e-300)
     ax.stairs(low + 0.15 * (high - low) * density, edges, baseline=low, fill=True, alpha=0.3, color="0.5")
@@ -59,8 +60,8 @@ def _plot_points(term: PlottedTerm, ax: Axes) -> None:
     """A point with its interval for each level that occurs."""
     shown = np.flatnonzero(term.weight > 0)
     for k, score in enumerate(term.scores):
-        errors = _BAND * term.errors[shown, k]
-        ax.errorbar(np.arange(len(shown)), term.values[shown, k], errors, fmt="o", capsize=2, label=literal(score))
+        errors, style = _BAND * term.errors[shown, k], {"fmt": "o", "capsize": 2, "color": class_colour(k)}
+        ax.errorbar(np.arange(len(shown)), term.values[shown, k], errors, label=literal(score), **style)
     ax.set_xticks(np.arange(len(shown)), [literal(term.names[0][b]) for b in shown], rotation=30, ha="right")
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import narwhals as nw
 import numpy as np
 
+from baytree.display.palette import class_colour
 from baytree.rendering.plots.charts import axes, legend, literal
-from baytree.rendering.tree_layout import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +147,7 @@ def _draw_regions(ax: Axes, model: Any, plane: _Grid) -> None:
     shape = (len(plane.spans[1]), len(plane.spans[0]))
     code, certainty = _predictions(model, plane.grid, classes)
     _paint(ax, code.reshape(shape), certainty.reshape(shape), *plane.spans)
-    colour_of = {label: colour(code) for code, label in enumerate(classes)}
+    colour_of = {label: class_colour(code) for code, label in enumerate(classes)}
     ink = [colour_of.get(label, _EDGE) for label in plane.rows[plane.target].to_list()] if plane.target else _INK
     ax.scatter(*plane.points(), c=ink, s=14, edgecolors="white", linewidths=0.4)
 
@@ -159,12 +159,12 @@ def _draw_probabilities(ax: Axes, model: Any, plane: _Grid) -> None:
     if predict_proba is None:
         raise ValueError(f"{type(model).__name__} has no predict_proba; give two columns for its regions")
     for k, probability in enumerate(np.asarray(predict_proba(plane.grid)).T):
-        ax.plot(plane.spans[0], probability, color=colour(k))
+        ax.plot(plane.spans[0], probability, color=class_colour(k))
     x, labels = plane.points()[0], plane.rows[plane.target].to_list() if plane.target else []
     for k, label in enumerate(classes):
         own = np.array([each == label for each in labels], bool)
         if own.any():
-            ax.scatter(x[own], np.full(own.sum(), -0.04 - 0.03 * k), color=colour(k), s=8, linewidths=0)
+            ax.scatter(x[own], np.full(own.sum(), -0.04 - 0.03 * k), color=class_colour(k), s=8, linewidths=0)
     ax.set_ylim(top=1.12)  # space for the legend
     ax.set_ylabel("probability")
 
@@ -186,7 +186,7 @@ def _draw_function(ax: Axes, model: Any, plane: _Grid) -> None:
     """Draw the predicted number along a column, over the rows."""
     if plane.target:
         ax.scatter(plane.points()[0], plane.rows[plane.target].to_numpy(), color=_EDGE, s=14, linewidths=0)
-    ax.plot(plane.spans[0], np.asarray(model.predict(plane.grid), float), color=colour(0), linewidth=2)
+    ax.plot(plane.spans[0], np.asarray(model.predict(plane.grid), float), color=class_colour(0), linewidth=2)
     ax.set_ylabel(literal(plane.target or "prediction"))
 
 
@@ -209,7 +209,7 @@ def _predictions(model: FittedModel, grid: IntoDataFrame, classes: list) -> tupl
 def _paint(ax: Axes, code: np.ndarray, sureness: np.ndarray, span_x: np.ndarray, span_y: np.ndarray) -> None:
     from matplotlib.colors import to_rgb
 
-    ink = np.array([to_rgb(colour(k)) for k in range(int(code.max()) + 1)])[code]
+    ink = np.array([to_rgb(class_colour(k)) for k in range(int(code.max()) + 1)])[code]
     opacity = (0.12 + 0.38 * np.clip(sureness, 0, 1))[:, :, None]
     extent = (span_x[0], span_x[-1], span_y[0], span_y[-1])
     ax.imshow(opacity * ink + (1 - opacity), extent=extent, origin="lower", aspect="auto", interpolation="nearest")

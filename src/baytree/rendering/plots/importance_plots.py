@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from baytree.data.schema.schema import Schema
+from baytree.display.palette import class_colour
 from baytree.rendering.complexity_table import ComplexityTable, least_and_1se
 from baytree.rendering.plots.charts import axes, literal
-from baytree.rendering.tree_layout import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def plot_impurities(*, ax: Axes | None = None) -> Axes:
     ax = axes(ax, (6.0, 4.0))
     proportion = np.linspace(0, 1, 401)
     for code, (name, curve) in enumerate(impurity_curves(proportion).items()):
-        ax.plot(proportion, curve, label=name, color=colour(code), linewidth=2)
+        ax.plot(proportion, curve, label=name, color=class_colour(code), linewidth=2)
     ax.set_xlabel("proportion p of the first class")
     ax.set_ylabel("impurity")
     ax.legend(frameon=False)
@@ -94,7 +94,7 @@ def plot_importances(model: FittedTree, *, ax: Axes | None = None, most: int = 2
     names, importance = _named_importances(model)
     order = [j for j in np.argsort(-importance, kind="stable")[:most] if importance[j] > 0][::-1]
     ax = axes(ax, (6.0, 0.6 + 0.32 * len(order)))
-    ax.barh([literal(names[j]) for j in order], importance[order], color=colour(0))
+    ax.barh([literal(names[j]) for j in order], importance[order], color=class_colour(0))
     ax.set_xlabel("proportion of the gain of all splits, surrogates included")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
@@ -103,14 +103,14 @@ def plot_importances(model: FittedTree, *, ax: Axes | None = None, most: int = 2
 def complexity_plot(table: ComplexityTable, ax: Axes | None = None) -> Axes:
     """Plot training error and cross-validated error with its standard error against the number of splits."""
     ax = axes(ax)
-    ax.plot(table.splits, table.risk, marker="o", markersize=3, color=colour(7), label="on the training rows")
+    ax.plot(table.splits, table.risk, marker="o", markersize=3, color=class_colour(7), label="on the training rows")
     choices = least_and_1se(table)
     if choices is not None and table.error is not None and table.deviation is not None:
-        style = {"marker": "o", "capsize": 3, "color": colour(0), "label": "cross-validated"}
+        style = {"marker": "o", "capsize": 3, "color": class_colour(0), "label": "cross-validated"}
         ax.errorbar(table.splits, table.error, yerr=table.deviation, **style)
         bound = table.error[choices[0]] + table.deviation[choices[0]]
-        ax.axhline(bound, color=colour(7), linewidth=1, linestyle="--", label="minimum + one standard error")
-        ax.plot(table.splits[choices[1]], table.error[choices[1]], marker="o", markersize=10, color=colour(0))
+        ax.axhline(bound, color=class_colour(7), linewidth=1, linestyle="--", label="minimum + one standard error")
+        ax.plot(table.splits[choices[1]], table.error[choices[1]], marker="o", markersize=10, color=class_colour(0))
     ax.set_xlabel("splits")
     ax.locator_params(axis="x", integer=True)
     ax.set_ylabel("error relative to the root")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import numpy as np
 
+from baytree.display.palette import ACCENT, QUIET, class_colour
 from baytree.rendering.plots.charts import axes, legend, literal
-from baytree.rendering.tree_layout import CARD_HEIGHT, ROW_HEIGHT, TreeDrawing, colour
-from baytree.summary.linear import Slope
+from baytree.rendering.tree_layout import CARD_HEIGHT, ROW_HEIGHT, TreeDrawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def plot_densities(values: np.ndarray, density: np.ndarray, classes: Sequence[ob
     """Density curve per class. density [n_values, n_classes]"""
     ax = axes(ax)
     for k, label in enumerate(classes):
-        ax.plot(values, density[:, k], label=literal(label))
+        ax.plot(values, density[:, k], label=literal(label), color=class_colour(k))
     ax.set_ylabel("density")
     return ax
 
@@ -33,13 +33,14 @@ def plot_probabilities(
     ax = axes(ax)
     width, middle = 0.8 / len(classes), (len(classes) - 1) / 2
     for k, label in enumerate(classes):
-        ax.bar(np.arange(len(names)) + (k - middle) * width, probability[:, k], width, label=literal(label))
+        positions = np.arange(len(names)) + (k - middle) * width
+        ax.bar(positions, probability[:, k], width, label=literal(label), color=class_colour(k))
     ax.set_xticks(range(len(names)), [literal(name) for name in names], rotation=30, ha="right")
     ax.set_ylabel("probability")
     return ax
 
 
-_MAX_LARGE_LABELS = 12  # plots of more lines get small labels
+_MAX_PATH_LABELS = 8  # features of a regularization path with a colour and a label; smaller ones are grey
 
 _MAX_FEATURES = 30  # features of a coefficient plot, those of largest effect: their labels still fit its height
 
@@ -50,9 +51,9 @@ def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[obje
     for k, name in enumerate(classes):
         own = coordinates[label == k]
         if coordinates.shape[1] > 1:
-            ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=literal(name))
+            ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=literal(name), color=class_colour(k))
         elif coordinates.shape[1] == 1:
-            ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name))
+            ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name), color=class_colour(k))
     ax.set_xlabel("discriminant axis 1")
     ax.set_ylabel("discriminant axis 2" if coordinates.shape[1] > 1 else "rows")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)  # next to the points, not on them
@@ -69,34 +70,79 @@ def ring(coordinates: np.ndarray, which: np.ndarray, label: str, ax: Axes) -> Ax
 
 
 def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str], ax: Axes | None = None) -> Axes:
-    """Coefficients per standard deviation against log10 λ, strongest penalty on the right. importance [n, k, p]"""
+    """Coefficients per standard deviation against log10 λ, weakest penalty on the right. importance [n, k, p]"""
     ax = axes(ax)
     x = np.log10(lambdas)
-    is_many = importance.shape[1] * importance.shape[2] > _MAX_LARGE_LABELS
+    largest = np.argsort(-np.abs(importance).max(axis=(0, 1)), kind="stable")[:_MAX_PATH_LABELS].tolist()
+    ends = []
     for j, name in enumerate(names):
+        colour = class_colour(largest.index(j)) if j in largest else QUIET
         for k in range(importance.shape[1]):
-            (line,) = ax.plot(x, importance[:, k, j], linewidth=1, color=f"C{j % 10}")
-            if importance[-1, k, j]:
-                end, style = (x[-1], importance[-1, k, j]), {"va": "center", "fontsize": 5 if is_many else 8}
-                ax.annotate(literal(name), end, (4, 0), textcoords="offset points", color=line.get_color(), **style)
-    ax.margins(x=0.18)
+            ax.plot(x, importance[:, k, j], linewidth=1.4 if j in largest else 0.7, color=colour, zorder=2 + (j in largest))
+        if j in largest:
+            k = int(np.argmax(np.abs(importance).max(axis=0)[:, j]))
+            at = int(np.argmax(np.abs(importance[:, k, j])))
+            ends.append((float(importance[-1 if abs(importance[-1, k, j]) else at, k, j]), literal(name), colour))
+    ax.invert_xaxis()
+    label_lines(ax, ends, float(x.min()))
     ax.set_xlabel("log10 λ")
     ax.set_ylabel("coefficient per standard deviation")
     return ax
 
 
-def plot_slopes(slopes: Sequence[Slope], ax: Axes | None = None) -> Axes:
-    """Effect of a standard deviation of each feature, the largest on top, with intervals if there are any."""
-    ax = axes(ax)
-    shown = sorted((slope for slope in slopes if slope.column and slope.estimate), key=lambda slope: abs(slope.importance))
-    for position, slope in enumerate(shown := shown[-_MAX_FEATURES:]):
-        ax.plot(slope.importance, position, "o", color="C0")
-        if slope.interval is not None:
-            per_sd = slope.importance / slope.estimate
-            ax.plot([end * per_sd for end in slope.interval], [position, position], "-", color="C0", linewidth=1)
-    ax.axvline(0, linestyle=":", linewidth=1, color="0.5")
-    ax.set_yticks(range(len(shown)), [literal(slope.feature) for slope in shown])
+def label_lines(ax: Axes, ends: Sequence[tuple[float, str, str]], x: float) -> None:
+    """Label the ends of lines to their right without overlap, each with a thin line to its end; (y, label, colour)."""
+    low, high = ax.get_ylim()
+    gap, at = 0.055 * (high - low), -np.inf
+    for y, label, colour in sorted(ends):
+        at = max(y, at + gap)
+        ax.annotate(
+            label, (x, y), (1.03, (at - low) / (high - low)), textcoords=("axes fraction", "axes fraction"), color=colour,
+            va="center", fontsize=8, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5},
+        )  # fmt: skip
+
+
+class CoefficientLike(Protocol):
+    """Coefficient of a feature, of one class or of a number."""
+
+    feature: str
+    column: str  # empty for the intercept
+    estimate: float
+    importance: float
+    interval: tuple[float, float] | None
+
+
+def plot_coefficients(groups: Mapping[str, Sequence[CoefficientLike]], ax: Axes | None = None) -> Axes:
+    """Effect of a standard deviation of each feature, largest on top, with intervals if there are any.
+
+    `groups` has the coefficients of each class, or of the target alone under an empty name.
+    """
+    by_feature = {name: {row.feature: row for row in rows if row.column and row.estimate} for name, rows in groups.items()}
+    largest: dict[str, float] = {}
+    for rows in by_feature.values():
+        for feature, row in rows.items():
+            largest[feature] = max(largest.get(feature, 0.0), abs(row.importance))
+    shown = sorted(largest, key=lambda feature: -largest[feature])[:_MAX_FEATURES]
+    ax = axes(ax, (6.4, 1.2 + 0.28 * len(shown)))
+    step = 0.5 / max(len(groups), 1)
+    for k, (name, rows) in enumerate(by_feature.items()):
+        colour = class_colour(k) if len(groups) > 1 else ACCENT
+        for position, feature in enumerate(shown):
+            if feature not in rows:
+                continue
+            row, y = rows[feature], position + (k - (len(groups) - 1) / 2) * step
+            label = literal(name) if name and position == next(p for p, each in enumerate(shown) if each in rows) else None
+            ax.plot(row.importance, y, "o", color=colour, markersize=5, label=label)
+            if row.interval is not None:
+                ends = [end * row.importance / row.estimate for end in row.interval]
+                ax.plot(ends, [y, y], "-", color=colour, linewidth=1.2)
+    ax.axvline(0, linestyle=":", linewidth=1, color=QUIET)
+    ax.set_yticks(range(len(shown)), [literal(feature) for feature in shown])
+    ax.invert_yaxis()
     ax.set_xlabel("change per standard deviation")
+    if len(groups) > 1:
+        ax.legend(frameon=False, fontsize="small")
     return ax
 
 
@@ -104,9 +150,9 @@ def plot_curve(lambdas: np.ndarray, mean: np.ndarray, error: np.ndarray, choices
     """Held-out loss with its standard error against log10 λ, and the two choices: minimum and one standard error."""
     ax = axes(ax)
     x = np.log10(lambdas)
-    ax.errorbar(x, mean, yerr=error, fmt="o-", markersize=4, linewidth=1, capsize=2)
-    ax.axvline(x[choices[0]], linestyle="--", linewidth=1, label="least loss")
-    ax.axvline(x[choices[1]], linestyle=":", linewidth=1, label="one standard error")
+    ax.errorbar(x, mean, yerr=error, fmt="o-", color=ACCENT, markersize=4, linewidth=1, capsize=2)
+    ax.axvline(x[choices[0]], linestyle="--", linewidth=1, label="least loss", color=ACCENT)
+    ax.axvline(x[choices[1]], linestyle=":", linewidth=1, label="one standard error", color=QUIET)
     ax.set_xlabel("log10 λ")
     ax.set_ylabel("held-out loss")
     ax.legend()
@@ -219,7 +265,7 @@ def _draw_card(ax: Axes, drawing: TreeDrawing, position: int) -> None:
         halo = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         ax.text(middle, top - 12, literal(card.branch), ha="center", va="center", fontsize=7, color=_INK, bbox=halo)
     is_leaf = not card.question
-    edge = colour(card.prediction) if is_leaf and drawing.classes else _EDGE
+    edge = class_colour(card.prediction) if is_leaf and drawing.classes else _EDGE
     box = FancyBboxPatch((left, top), card.width, CARD_HEIGHT, "round,pad=0,rounding_size=8", fc="white", ec=edge, zorder=2)
     ax.add_patch(box)
     heading = card.answer if is_leaf else f"{card.question}?"
@@ -227,5 +273,6 @@ def _draw_card(ax: Axes, drawing: TreeDrawing, position: int) -> None:
     ax.text(middle, top + 35, literal(card.summary), ha="center", va="center", fontsize=7, color=_INK)
     start, bar_width = left + 8, card.width - 16
     for code, proportion in enumerate(card.shares):
-        ax.add_patch(Rectangle((start, top + CARD_HEIGHT - 16), proportion * bar_width, 8, color=colour(code), zorder=3))
+        corner = start, top + CARD_HEIGHT - 16
+        ax.add_patch(Rectangle(corner, proportion * bar_width, 8, color=class_colour(code), zorder=3))
         start += proportion * bar_width

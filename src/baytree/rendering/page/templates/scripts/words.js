@@ -53,11 +53,13 @@ function shownIn(column, value) {
   return short(value);
 }
 
+const OTHER = 7; // position of grey: the eighth class, or all from the eighth on
+
 function coloured(place) {
-  return "k" + (place % 8);
+  return "k" + Math.min(place, OTHER);
 }
 
 function legend(list, classes) {
-  list.replaceChildren(...classes.slice(0, 10).map((name, place) => element("li", { class: coloured(place) }, element("span", { class: "swatch" }), element("span", {}, named(name)))));
-  if (classes.length > 10) list.append(element("li", {}, `\u2026 ${classes.length} classes`));
+  const labels = classes.length > OTHER + 1 ? [...classes.slice(0, OTHER), `${classes.length - OTHER} other classes`] : classes;
+  list.replaceChildren(...labels.map((name, place) => element("li", { class: coloured(place) }, element("span", { class: "swatch" }), element("span", {}, named(name)))));
 }
