@@ -13,16 +13,23 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
+from baytree.display.notebook import notebook_view
 from baytree.display.terminal import escaped, is_number
 
 _LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
 
 
 class TextResult:
-    """Result whose representation is its text."""
+    """Result whose representation is its text, also in notebooks."""
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str | None:
+        """The text, for notebooks; results with a table override it."""
+        root = xml.Element("pre")
+        root.text = str(self)
+        return notebook_view(xml.tostring(root, encoding="unicode", method="html"))
 
 
 def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray], like: object = None, *, is_sparse: bool = False) -> Any:
@@ -52,49 +59,38 @@ def _typed(values: Sequence[object] | np.ndarray) -> Sequence[object] | np.ndarr
     return values.tolist() if isinstance(values, np.ndarray) and values.dtype == object else values
 
 
-TABLE = "border-collapse:collapse;font-family:sans-serif;font-size:13px"
-
-CAPTION = "text-align:left;padding:2px 8px;font-weight:bold"
-
-CELL = "text-align:left;padding:2px 8px;"
-
-NUMBER = "text-align:right;padding:2px 8px;font-variant-numeric:tabular-nums;"
-
-RULE = {"style": "border-top:1px solid #ddd"}
-
-
 def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()) -> str:
-    """Return an HTML table with caption, rows (numbers right-aligned) and notes below."""
+    """Return a notebook view of a table with caption, rows (numbers right-aligned) and notes below."""
     cells = [[str(cell) for cell in row] for row in rows]
-    styles = [NUMBER if cells and all(map(_is_amount, column)) else CELL for column in zip(*cells, strict=True)]
-    styles = styles or [CELL] * len(header)
+    are_numbers = [bool(cells) and all(map(_is_amount, column)) for column in zip(*cells, strict=True)]
+    are_numbers = are_numbers or [False] * len(header)
     root = xml.Element("div")
-    table_element = xml.SubElement(root, "table", {"style": TABLE})
-    xml.SubElement(table_element, "caption", {"style": CAPTION}).text = escaped(caption)
-    _row(xml.SubElement(table_element, "thead"), "th", header, styles)
+    table_element = xml.SubElement(root, "table")
+    xml.SubElement(table_element, "caption").text = escaped(caption)
+    _row(xml.SubElement(table_element, "thead"), "th", header, are_numbers)
     body = xml.SubElement(table_element, "tbody")
     for row in cells:
-        _row(body, "td", row, styles)
+        _row(body, "td", row, are_numbers)
     _add_notes(root, notes)
-    return xml.tostring(root, encoding="unicode", method="html")
+    return notebook_view(xml.tostring(root, encoding="unicode", method="html"))
 
 
-def stacked(pages: Iterable[str], notes: Iterable[str] = ()) -> str:
-    """Return HTML pages stacked vertically, with notes below all of them."""
+def stacked(views: Iterable[str], notes: Iterable[str] = ()) -> str:
+    """Return notebook views stacked vertically, with notes below all of them."""
     root = xml.Element("div")
     _add_notes(root, notes)
-    return "".join([*pages, xml.tostring(root, encoding="unicode", method="html")])
+    return "".join([*views, notebook_view(xml.tostring(root, encoding="unicode", method="html")) if len(root) else ""])
 
 
 def _add_notes(parent: xml.Element, notes: Iterable[str]) -> None:
     for note in notes:
-        xml.SubElement(parent, "p", {"style": "font-family:sans-serif;font-size:12px;margin:2px 8px"}).text = escaped(note)
+        xml.SubElement(parent, "p").text = escaped(note)
 
 
-def _row(parent: xml.Element, tag: str, texts: Sequence[str], styles: Sequence[str]) -> None:
-    row = xml.SubElement(parent, "tr", RULE)
-    for text, style in zip(texts, styles, strict=True):
-        xml.SubElement(row, tag, {"style": style}).text = escaped(text)
+def _row(parent: xml.Element, tag: str, texts: Sequence[str], are_numbers: Sequence[bool]) -> None:
+    row = xml.SubElement(parent, "tr")
+    for text, of_numbers in zip(texts, are_numbers, strict=True):
+        xml.SubElement(row, tag, {"class": "number"} if of_numbers else {}).text = escaped(text)
 
 
 def _is_amount(text: str) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from baytree._warnings import renamed
 from baytree.base.predictor import Predictor
+from baytree.display.results import TextResult
 from baytree.display.terminal import aligned, escaped
 from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
@@ -61,7 +62,7 @@ class ColumnDrift(msgspec.Struct, frozen=True):
     is_alarming: bool
 
 
-class Drift:
+class Drift(TextResult):
     """Comparison of new rows with the training rows of a model. Drifts of one model are additive.
 
     Parameters
@@ -154,14 +155,21 @@ class Drift:
         columns = [msgspec.to_builtins(column) for column in self.columns]
         return {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
 
+    def _repr_html_(self) -> str:
+        from baytree.display.results import table  # only notebooks need it
+
+        return table(self._head(), _HEADER, [_row(column) for column in self.columns])
+
     def __str__(self) -> str:
+        return f"{self._head()}\n\n{aligned(_HEADER, [_row(column) for column in self.columns])}"
+
+    def _head(self) -> str:
         n, alarms = self.n_rows, self.alarms
         head = (
             f"{n:,} row{'s' * (n != 1)}, {self.out_of_range:.1%} with a new level or a number outside the range of training."
         )
         verdict = f"{len(alarms)} of {len(self.columns)} columns have changed" if alarms else "No column has changed"
-        table = aligned(_HEADER, [_row(column) for column in self.columns])
-        return f"{head} {verdict} significantly.\n\n{table}"
+        return f"{head} {verdict} significantly."
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot how far each column is from the training rows; needs matplotlib."""

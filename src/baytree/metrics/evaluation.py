@@ -150,6 +150,17 @@ class Evaluation(TextResult):
     def __str__(self) -> str:
         return text.of(self.counted, [str(label) for label in self.classes])
 
+    def _repr_html_(self) -> str:
+        from baytree.display.results import stacked, table  # only notebooks need it
+
+        scores = [[name, f"{score:.4g}"] for name, score in self.scores.items()]
+        views = [table(f"{self.name} for {self.target}: {self.n_rows:,} rows", ["metric", "score"], scores)]
+        if self.classes:
+            names = [str(label) for label in self.classes]
+            rows = [[name, *(f"{count:,.6g}" for count in row)] for name, row in zip(names, self.confusion, strict=True)]
+            views.append(table("Confusion matrix (rows: actual, columns: predicted)", ["", *names], rows))
+        return stacked(views)
+
     @property
     def _of_classes(self) -> Confusion:
         if not isinstance(self.counted, Confusion):

@@ -48,9 +48,17 @@ class LearningCurve(TextResult):
         mean, low, high = map(np.array, zip(*self.scores, strict=True))
         return band(np.array(self.n_rows), mean, (high - low) / 2, ("rows", self.metric), len(mean) - 1, ax)
 
+    def _repr_html_(self) -> str:
+        from baytree.display.results import table  # only notebooks need it
+
+        rows = [[row[0], *(f"{value:.4g}" for value in row[1:])] for row in self._rows()]
+        return table("Learning curve", ["rows", self.metric, "low", "high"], rows)
+
     def __str__(self) -> str:
-        rows = [[n, *(float(value) for value in interval)] for n, interval in zip(self.n_rows, self.scores, strict=True)]
-        return aligned(["rows", self.metric, "low", "high"], rows)
+        return aligned(["rows", self.metric, "low", "high"], self._rows())
+
+    def _rows(self) -> list[list[float]]:
+        return [[n, *(float(value) for value in interval)] for n, interval in zip(self.n_rows, self.scores, strict=True)]
 
 
 def learning_curve(

@@ -7,8 +7,7 @@ from xml.etree import ElementTree as xml
 
 import msgspec
 
-from baytree.display.palette import NEGATIVE, POSITIVE
-from baytree.display.results import CAPTION, CELL, NUMBER, RULE, TABLE
+from baytree.display.notebook import notebook_view
 from baytree.display.terminal import escaped, listed
 
 _MAX_BAR_CHARACTERS = 20  # length of the longest bar: a quarter of a terminal
@@ -107,14 +106,12 @@ _MAX_BAR_PIXELS = 70  # length of the longest bar on either side of the middle
 
 
 def to_html(explanation_table: ExplanationTable) -> str:
-    """Explanation as an HTML table; names and values are escaped, and nothing external is loaded."""
-    table = xml.Element("table", {"style": TABLE})
-    xml.SubElement(table, "caption", {"style": CAPTION}).text = escaped(
-        " ".join([explanation_table.answer, *notes(explanation_table)])
-    )
+    """Explanation as a table for notebooks; names and values are escaped, and nothing external is loaded."""
+    table = xml.Element("table")
+    xml.SubElement(table, "caption").text = escaped(" ".join([explanation_table.answer, *notes(explanation_table)]))
     head = xml.SubElement(xml.SubElement(table, "thead"), "tr")
-    for text, style in (("value", CELL), (explanation_table.title, NUMBER), ("", CELL)):
-        xml.SubElement(head, "th", {"style": style}).text = escaped(text)
+    for text, kind in (("value", ""), (explanation_table.title, "number"), ("", "")):
+        xml.SubElement(head, "th", {"class": kind} if kind else {}).text = escaped(text)
     body = xml.SubElement(table, "tbody")
     names, amounts, (*words, total) = (
         ("start", *explanation_table.names),
@@ -122,21 +119,15 @@ def to_html(explanation_table: ExplanationTable) -> str:
         format_amounts(explanation_table),
     )
     for name, word, amount, length in zip(names, words, amounts, lengths(amounts, _MAX_BAR_PIXELS), strict=True):
-        _html_bar(_line(body, name, word.strip()), amount, length)
+        track = xml.SubElement(_line(body, name, word.strip()), "div", {"class": "track"})
+        xml.SubElement(track, "span", {"class": "for" if amount > 0 else "against", "style": f"width:{length}px"})
     _line(body, "sum", total.strip())
-    return xml.tostring(table, encoding="unicode", method="html")
+    return notebook_view(xml.tostring(table, encoding="unicode", method="html"))
 
 
 def _line(body: xml.Element, name: str, amount: str) -> xml.Element:
     """Append a row to the table; return its last cell."""
-    row = xml.SubElement(body, "tr", RULE)
-    for text, style in ((name, CELL), (amount, NUMBER)):
-        xml.SubElement(row, "td", {"style": style}).text = escaped(text)
-    return xml.SubElement(row, "td", {"style": CELL})
-
-
-def _html_bar(cell: xml.Element, amount: float, length: int) -> None:
-    side, colour = ("left", POSITIVE) if amount > 0 else ("right", NEGATIVE)
-    track = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _MAX_BAR_PIXELS}px;height:10px"})
-    style = f"position:absolute;{side}:50%;width:{length}px;height:10px;background:{colour}"
-    xml.SubElement(track, "div", {"style": style})
+    row = xml.SubElement(body, "tr")
+    xml.SubElement(row, "td").text = escaped(name)
+    xml.SubElement(row, "td", {"class": "number"}).text = escaped(amount)
+    return xml.SubElement(row, "td")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from baytree.display import palette
+from baytree.display.notebook import notebook_view
 from baytree.display.terminal import number, plain, shortened
 from baytree.rendering.page.comparison_views import ChangesView, FindingsView, FlipsView, LeaderboardView
 from baytree.rendering.page.model_views import (
@@ -102,15 +103,16 @@ def to_html(page: Page) -> str:
 
 
 def fragment(page: Page) -> str:
-    """Static sections for a notebook: the same templates without scripts."""
-    style = _style().replace(":root", ":scope")  # scoped to this view, so that the notebook keeps its style
-    return _environment().get_template("fragment.html").render(page=page, style=style)
+    """Static sections for a notebook: the same templates without the scripts of pages."""
+    markup = _environment().get_template("fragment.html").render(page=page)
+    return notebook_view(markup, _text("page.css").replace("body {", ":scope {"))
 
 
 def _style() -> str:
     """Style sheet of pages, with the colours of the palette."""
-    sheet = _text("page.css").replace("/*light*/", palette.css_variables(is_dark=False))
-    return sheet.replace("/*dark*/", palette.css_variables(is_dark=True))
+    light, dark = palette.css_variables(is_dark=False), palette.css_variables(is_dark=True)
+    colours = f":root {{ color-scheme: light dark; {light} }} @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return f"{colours}\n{_text('page.css')}"
 
 
 def _template(section: Section) -> str:
