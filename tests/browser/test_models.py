@@ -99,7 +99,7 @@ def test_a_row_that_is_shared_out_lights_every_branch(tmp_path, look):
 def test_the_slider_tells_the_error_on_other_rows(pages, look):
     page = look(pages["tree"])
     path = bt.CARTClassifier().fit(PENGUINS, "species").cost_complexity_path(PENGUINS, "species")
-    assert page.text_content("#tree-size").endswith(f"{path.error[-1]:.3f} by cross-validation")
+    assert page.text_content("#tree-size").endswith(f"{path.error[-1]:.3f} (by cross-validation).")
 
 
 def test_a_model_of_a_comparison_opens_as_a_whole_and_one_at_a_time(tmp_path, look):
@@ -150,3 +150,23 @@ def test_far_cards_of_a_large_tree_are_drawn_when_they_come_into_sight(tmp_path,
     page.eval_on_selector("#tree-scroll", "(each) => { each.scrollLeft = 20000; each.scrollTop = 1500 }")
     page.wait_for_timeout(200)
     assert before < page.evaluate(full) < len(page.query_selector_all("[data-testid=node]"))
+
+
+def test_pruning_changes_the_rules_and_the_figures_with_the_tree(pages, look):
+    page = look(pages["tree"])
+    page.evaluate("{ const p = document.getElementById('tree-prune'); p.value = 1; p.dispatchEvent(new Event('input')); }")
+    leaves = int(page.get_attribute('[data-testid="number"][data-name="n_leaves"]', "data-value"))
+    assert leaves == len(page.query_selector_all("#rules tbody tr")) == 2
+    page.evaluate("{ const p = document.getElementById('tree-prune'); p.value = 99; p.dispatchEvent(new Event('input')); }")
+    whole = bt.CARTClassifier().fit(PENGUINS, "species")
+    assert len(page.query_selector_all("#rules tbody tr")) == whole.n_leaves_
+
+
+def test_text_of_cards_is_never_below_eleven_pixels(tmp_path, look):
+    page = look(bt.DecisionTreeClassifier().fit(PENGUINS, "species").report(PENGUINS, tmp_path / "page.html"))
+    for action in ("tree-all", "tree-fit", "tree-out", "tree-less"):
+        page.click(f"#{action}")
+        sizes = page.evaluate("""() => [...document.querySelectorAll("#tree-drawing text")]
+            .filter((text) => getComputedStyle(text).display !== "none" && text.textContent)
+            .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)""")
+        assert all(size >= 10.99 for size in sizes)

@@ -81,7 +81,7 @@ def test_other_rows_give_the_errors_of_the_pruned_trees_on_them(estimator, tmp_p
 def test_a_notebook_shows_the_tree_as_a_picture():
     view = bt.CARTClassifier().fit(PENGUINS, "species")._html_repr()
     assert 'src="data:image/svg+xml;base64,' in view
-    assert "<script" not in view
+    assert view.count("<script") == 1  # the view's own, which needs no data
 
 
 def test_the_page_of_a_comparison_holds_its_models_and_the_table(tmp_path):

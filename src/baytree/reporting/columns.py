@@ -102,8 +102,9 @@ def bin_edges(points: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
         return 0.0, 1.0
     cumulative = np.cumsum(weight) / weight.sum()
     low, high = points[np.searchsorted(cumulative, 0.005)], points[min(np.searchsorted(cumulative, 0.995), len(points) - 1)]
-    span = high - low
-    return float(max(points[0], low - span / 2)), float(min(points[-1], high + span / 2))
+    with np.errstate(over="ignore"):  # beyond the doubles, all numbers are in range
+        half = high / 2 - low / 2
+        return float(max(points[0], low - half)), float(min(points[-1], high + half))
 
 
 def _histogram(column: Column, points: np.ndarray, weight: np.ndarray) -> tuple[tuple[str, ...], tuple[str, str]]:
@@ -112,8 +113,9 @@ def _histogram(column: Column, points: np.ndarray, weight: np.ndarray) -> tuple[
         return (), ("", "")
     low, high = bin_edges(points, weight.sum(axis=1))
     n = min(MAX_HISTOGRAM_BINS, len(points))
-    with np.errstate(invalid="ignore"):
-        bin_of = np.nan_to_num((points - low) / ((high - low) or 1.0) * n, nan=0.0).clip(0, n - 1).astype(int)
+    with np.errstate(invalid="ignore"):  # halves, since the range of numbers may overflow
+        position = (points / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)
+        bin_of = np.nan_to_num(position * n, nan=0.0).clip(0, n - 1).astype(int)
     total = np.zeros((n, weight.shape[1]))
     np.add.at(total, bin_of, weight)
     heights = total * 60 / max(float(total.sum(axis=1).max()), 1e-300)

@@ -32,6 +32,7 @@ from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
+from baytree.tree.model.tree import Tree
 
 MAX_TEXT_CHARACTERS = 20_000  # of the printed model at the end of the page
 
@@ -127,7 +128,9 @@ def _payload(subject: ReportSubject, validated: PruningPathLike | None) -> dict[
         payload["costs"] = costs.amounts.tolist()
     payload["boundary"] = _boundary_columns(subject) if ask is not None else []
     if isinstance(subject.summary, TreeSummary):
-        payload["tree"] = with_errors(trees.tree_payload(subject.summary, schema), subject, validated)
+        rows = None if subject.evaluated is None else subject.evaluated.table
+        tree = subject.predictor.model if isinstance(subject.predictor.model, Tree) else None
+        payload["tree"] = with_errors(trees.tree_payload(subject.summary, schema, tree, rows), subject, validated)
     if isinstance(subject.summary, BayesTreeSummary):  # pruning by a penalty would change its naive Bayes models
         payload["tree"] = trees.tree_payload(subject.summary.tree, schema) | {"path": [], "isPart": True}
     return payload

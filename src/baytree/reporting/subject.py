@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 import numpy as np
 
@@ -11,9 +13,11 @@ from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.encoding.table import Table
 from baytree.display.terminal import number
 from baytree.rendering.page.table_views import Figure, Overview
-from baytree.statistics.profile import Profile
+from baytree.rendering.tree_layout import parent_places
+from baytree.statistics.counts import Counts
+from baytree.statistics.profile import Histogram, Profile
 from baytree.summary import Summary
-from baytree.summary.tree import BayesTreeSummary, TreeSummary
+from baytree.summary.tree import BayesTreeSummary, NamedCondition, TreeSummary
 
 
 def predictor_of(model: FittedEstimator | Predictor) -> Predictor:
@@ -43,7 +47,7 @@ class ReportSubject(msgspec.Struct, frozen=True):
     def of(cls, predictor: Predictor, frame: FrameLike) -> ReportSubject:
         """Evaluate the model on the rows of a frame, if there is one."""
         predictor.check_target()
-        summary = predictor.summary()
+        summary = _shown(predictor)
         if frame is None:
             return cls(predictor, summary, predictor.profile)
         judged = _evaluated(predictor, frame)
@@ -54,6 +58,49 @@ class ReportSubject(msgspec.Struct, frozen=True):
     def classes(self) -> tuple[str, ...]:
         """Classes as they are written; empty if the target is numeric."""
         return tuple(map(str, self.predictor.schema.classes))
+
+
+def _shown(predictor: Predictor) -> Summary:
+    """Summary of the model, a tree without "or missing" where no value was missing."""
+    summary = predictor.summary()
+    if not isinstance(summary, TreeSummary) or predictor.profile is None:
+        return summary
+    pairs = zip(predictor.schema.columns, predictor.profile.columns, strict=True)
+    return _without_needless_missing(summary, {column.name for column, profile in pairs if _has_missing(profile)})
+
+
+def _without_needless_missing(summary: TreeSummary, has_missing: Collection[str]) -> TreeSummary:
+    """The tree with "or missing" only in conditions where it tells something.
+
+    That is, where rows without a value occurred in training, or where they do not simply follow the majority.
+    """
+    heaviest: dict[int, int] = {}
+    parents = parent_places(summary.nodes)
+    for place, node in enumerate(summary.nodes[1:], 1):
+        best = heaviest.get(parents[place])
+        if best is None or node.weight > summary.nodes[best].weight:
+            heaviest[parents[place]] = place
+    nodes = [
+        msgspec.structs.replace(node, condition=msgspec.structs.replace(node.condition, missing=False))
+        if node.condition is not None
+        and node.condition.missing
+        and _has_test(node.condition)
+        and node.condition.column not in has_missing
+        and heaviest[parents[place]] == place
+        else node
+        for place, node in enumerate(summary.nodes)
+    ]
+    return msgspec.structs.replace(summary, nodes=tuple(nodes))
+
+
+def _has_test(condition: NamedCondition) -> bool:
+    """Whether the condition says more than that the value is missing."""
+    return bool(condition.levels) or condition.low is not None or condition.high is not None
+
+
+def _has_missing(profile: Histogram | Counts) -> bool:
+    counts = profile.counts if isinstance(profile, Histogram) else profile
+    return bool(counts.cells.rounded()[0].any())
 
 
 def _evaluated(predictor: Predictor, frame: FrameLike) -> EvaluatedRows:

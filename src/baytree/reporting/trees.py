@@ -32,6 +32,7 @@ from baytree.rendering.tree_drawing import to_svg
 from baytree.rendering.tree_layout import drawing_of_summary, parent_places
 from baytree.rendering.tree_text import label, sentence
 from baytree.reporting.distributions import bayes_view
+from baytree.reporting.node_histograms import node_histograms
 from baytree.reporting.subject import EvaluatedRows, ReportSubject
 from baytree.summary.tree import (
     BayesLeaf,
@@ -43,6 +44,7 @@ from baytree.summary.tree import (
     TrialsSummary,
     VotingRuleSummary,
 )
+from baytree.tree.model.tree import Tree
 from baytree.uncertainty.decision import CostMatrix
 
 MAX_RULES = 200  # rules listed on a page, those that cover most rows
@@ -66,14 +68,21 @@ def drawing_view(summary: TreeSummary) -> DrawingView:
     return DrawingView(f"data:image/svg+xml;base64,{b64encode(picture).decode('ascii')}", is_cut)
 
 
-def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
-    """Nodes in depth-first order, and the trees of the cost-complexity sequence, the smallest first."""
+def tree_payload(
+    summary: TreeSummary, schema: Schema, tree: Tree | None = None, rows: Table | None = None
+) -> dict[str, Any]:
+    """Nodes in depth-first order, and the trees of the cost-complexity sequence, the smallest first.
+
+    With the tree and rows of known label, also the histograms of the cards.
+    """
     parents = parent_places(summary.nodes)
     columns = {column.name: (j, _codes(column.levels)) for j, column in enumerate(schema.columns)}
     sums = summary.sums or ()
     column_positions = columns | {each.name: (len(columns) + k, {}) for k, each in enumerate(sums)}
     nodes = [_node(node, parent, column_positions) for node, parent in zip(summary.nodes, parents, strict=True)]
-    whole = {"nodes": nodes, "path": sequence(summary.nodes, parents)}
+    whole: dict[str, Any] = {"nodes": nodes, "path": sequence(summary.nodes, parents)}
+    if tree is not None and rows is not None:
+        whole["histograms"] = node_histograms(tree, summary, parents, rows)
     return whole | {"sums": [{"name": each.name, "terms": each.terms} for each in sums]} if sums else whole
 
 

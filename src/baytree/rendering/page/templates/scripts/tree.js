@@ -1,7 +1,11 @@
 // The tree: cards on branches, laid out anew whenever something opens or closes.
 const CARD = { width: 176, height: 66, across: 194, down: 132, margin: 18 };
+const CHART = { top: 64, height: 38, width: 152, space: 56 }; // the histogram in a card, and the space that it adds
+const MIN_TEXT_SCALE = 11 / 12; // of text of 12 pixels: below 11 pixels it is not drawn, and cards are coloured blocks
+const MIN_MAP_CARDS = 40; // cards of a tree with a map
 const FIRST_LEVELS = 4;
 const SPREAD = -2; // a row whose branch is not known goes down every one, in shares
+const MAX_RULES = 200; // rules listed, those that cover most rows
 const MAX_FULL = 400; // cards that are drawn in full at once; of more, those in sight
 
 class TreeDrawing {
@@ -21,15 +25,31 @@ class TreeDrawing {
     this.ruler = document.createElement("canvas").getContext("2d");
     this.open = new Set();
     this.path = tree.path;
+    this.histograms = tree.histograms ?? {};
+    this.charted = Object.keys(this.histograms).length ? CHART.space : 0;
     this.tried = tree.tried;
     this.penalty = -Infinity;
     this.lit = new Set();
     this.scale = 1;
     this.current = this.nodes[0];
-    this.openTo(FIRST_LEVELS);
+    this.openToFit();
     this.listen();
     this.draw();
-    this.fit();
+    this.settle();
+  }
+
+  get cardHeight() { return CARD.height + this.charted; }
+  get down() { return CARD.down + this.charted; }
+
+  heightOf(node) { return this.isSplit(node) && this.histograms[node.place] ? this.cardHeight : CARD.height; }
+
+  // As many levels as the width holds with text of a readable size.
+  openToFit() {
+    for (let depth = FIRST_LEVELS; depth >= 1; depth--) {
+      this.openTo(depth);
+      this.layout();
+      if (this.width * MIN_TEXT_SCALE <= this.scroll.clientWidth) return;
+    }
   }
 
   openTo(depth) {
@@ -61,7 +81,7 @@ class TreeDrawing {
       deepest = Math.max(deepest, node.depth);
     }
     this.width = next * CARD.across - (CARD.across - CARD.width) + 2 * CARD.margin;
-    this.height = deepest * CARD.down + CARD.height + 2 * CARD.margin;
+    this.height = deepest * this.down + this.cardHeight + 2 * CARD.margin;
     return order;
   }
 
@@ -72,14 +92,16 @@ class TreeDrawing {
     for (const node of order) cards.append(this.card(node));
     this.svg.replaceChildren(this.edges, this.labels, cards);
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
-    this.waiting = order;
+    this.waiting = this.order = order;
     this.resize();
   }
 
   resize() {
     this.svg.setAttribute("width", Math.round(this.width * this.scale));
     this.svg.setAttribute("height", Math.round(this.height * this.scale));
+    this.svg.classList.toggle("blocks", this.scale < MIN_TEXT_SCALE - 1e-9);
     this.complete();
+    this.map();
   }
 
   // Draws in full what waits for it: all cards of a small tree, of a large one those in sight and about them.
@@ -88,7 +110,7 @@ class TreeDrawing {
     const from = [scrollLeft - clientWidth, scrollTop - clientHeight], to = [scrollLeft + 2 * clientWidth, scrollTop + 2 * clientHeight];
     for (const node of this.waiting) {
       const x = this.left(node) * this.scale, y = this.top(node) * this.scale;
-      const isNear = isSmall || (x < to[0] && x + CARD.across * this.scale > from[0] && y < to[1] && y + CARD.down * this.scale > from[1]);
+      const isNear = isSmall || (x < to[0] && x + CARD.across * this.scale > from[0] && y < to[1] && y + this.down * this.scale > from[1]);
       if (isNear) this.detail(node);
       else rest.push(node);
     }
@@ -96,10 +118,10 @@ class TreeDrawing {
   }
 
   left(node) { return CARD.margin + node.x * CARD.across; }
-  top(node) { return CARD.margin + node.depth * CARD.down; }
+  top(node) { return CARD.margin + node.depth * this.down; }
 
   edge(node, child) {
-    const x0 = this.left(node) + CARD.width / 2, y0 = this.top(node) + CARD.height, x1 = this.left(child) + CARD.width / 2, y1 = this.top(child);
+    const x0 = this.left(node) + CARD.width / 2, y0 = this.top(node) + this.heightOf(node), x1 = this.left(child) + CARD.width / 2, y1 = this.top(child);
     const bend = (y0 + y1 - 26) / 2;
     const thick = 1 + 7 * Math.sqrt(child.weight / (this.nodes[0].weight || 1));
     const line = drawn("path", { class: "edge", d: `M${x0} ${y0}C${x0} ${bend} ${x1} ${bend} ${x1} ${y1 - 26}V${y1}`, "stroke-width": thick.toFixed(2) });
@@ -108,7 +130,9 @@ class TreeDrawing {
   }
 
   label(child) {
-    const text = this.fitted(plain(child.branch), CARD.width + 6, "12px system-ui"), width = this.ruler.measureText(text).width + 10;
+    const value = this.row && this.lit.has(child.place) ? this.value(child.condition[0], this.row) : null;
+    const own = value === null || value === undefined ? "" : ` (${typeof value === "number" ? shownIn(this.columns[child.condition[0]], value) : plain(String(value))})`;
+    const text = this.fitted(plain(child.branch) + own, CARD.width + 6, "12px system-ui"), width = this.ruler.measureText(text).width + 10;
     const x = this.left(child) + CARD.width / 2, y = this.top(child) - 9;
     return drawn("g", {}, drawn("rect", { class: "plate", x: x - width / 2, y: y - 13, width, height: 18, rx: 4 }), drawn("text", { class: "branch", x, y, "text-anchor": "middle" }, text));
   }
@@ -122,7 +146,7 @@ class TreeDrawing {
     });
     card.classList.toggle("lit", this.lit.has(node.place));
     card.classList.toggle("found", Boolean(this.sought) && node.asked !== null && isSplit && this.columns[node.asked].name.toLowerCase().includes(this.sought));
-    card.append(drawn("rect", { class: "face", width: CARD.width, height: CARD.height, rx: 9 }), drawn("text", { display: "none" }, this.support(node)));
+    card.append(drawn("rect", { class: "face", width: CARD.width, height: this.heightOf(node), rx: 9 }), drawn("text", { display: "none" }, this.support(node)));
     card.addEventListener("click", () => this.choose(node, true));
     node.card = card;
     return card;
@@ -134,8 +158,8 @@ class TreeDrawing {
       this.edges.append(this.edge(this.nodes[node.parent], node));
       this.labels.append(this.label(node));
     }
-    const name = this.fitted(isSplit ? `${plain(this.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 58 : 24), "600 13px system-ui");
-    const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? `+${this.below(node)}` : "";
+    const name = this.fitted(isSplit ? `${plain(this.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 92 : 24), "600 13px system-ui");
+    const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? this.stub(node) : "";
     card.lastChild.remove();
     card.append(
       drawn("text", { class: "name", x: 12, y: 21 }, `${name} `), // a space, so that lines are also heard apart
@@ -143,6 +167,7 @@ class TreeDrawing {
     );
     if (isClosed) card.append(drawn("text", { class: "more", x: CARD.width - 12, y: 21, "text-anchor": "end" }, more));
     this.bar(card, node);
+    if (isSplit && this.histograms[node.place]) this.chart(card, node, this.histograms[node.place]);
   }
 
   bar(card, node) {
@@ -162,27 +187,68 @@ class TreeDrawing {
     }
   }
 
+  // The column that a split tests, among the rows of the node: bars by class, or mean and spread of the target.
+  chart(card, node, histogram) {
+    const { range, levels, weights, classes } = histogram, left = (CARD.width - CHART.width) / 2, base = CHART.top + CHART.height;
+    const totals = weights ? weights.map((each) => each.reduce((sum, part) => sum + part, 0)) : histogram.rows;
+    const step = CHART.width / totals.length, highest = Math.max(...totals) || 1, space = range ? 0.5 : 2;
+    const bar = (k, from, to) => `M${(left + k * step + space).toFixed(1)} ${(base - from).toFixed(1)}h${(step - 2 * space).toFixed(1)}V${(base - to).toFixed(1)}h${(2 * space - step).toFixed(1)}z`;
+    if (weights) {
+      const reached = totals.map(() => 0);
+      classes.forEach((code, j) => {
+        const path = weights.map((each, k) => {
+          const from = reached[k];
+          reached[k] += CHART.height * each[j] / highest;
+          return each[j] ? bar(k, from, reached[k]) : "";
+        }).join("");
+        if (path) card.append(drawn("path", { class: `k chart ${coloured(code)}`, d: path }));
+      });
+    } else {
+      const ends = histogram.mean.flatMap((mean, k) => totals[k] ? [mean - histogram.deviation[k], mean + histogram.deviation[k]] : []);
+      const low = Math.min(...ends), high = Math.max(...ends), y = (value) => (high > low ? CHART.height * (value - low) / (high - low) : CHART.height / 2);
+      const filled = totals.map((total, k) => k).filter((k) => totals[k] > 0), x = (k) => (left + (k + 0.5) * step).toFixed(1);
+      card.append(drawn("path", { class: "chart spread", d: filled.map((k) => `M${x(k)} ${(base - y(histogram.mean[k] - histogram.deviation[k])).toFixed(1)}V${(base - y(histogram.mean[k] + histogram.deviation[k])).toFixed(1)}`).join("") }));
+      for (const k of filled) card.append(drawn("circle", { class: "chart mean", cx: x(k), cy: (base - y(histogram.mean[k])).toFixed(1), r: 2.2 }));
+    }
+    card.append(drawn("path", { class: "axis", d: `M${left} ${base}h${CHART.width}` }));
+    const under = { y: base + 13, class: "tick" };
+    if (levels) {
+      const names = this.columns[node.asked].levels, shown = levels.slice(0, 3).map((code) => plain(names[code])).join(", ") + (totals.length > 3 ? ", \u2026" : "");
+      card.append(drawn("text", { ...under, x: left }, this.fitted(shown, CHART.width, "12px system-ui")));
+      return;
+    }
+    const [low, high] = range, about = this.columns[node.asked];
+    for (const cut of new Set(node.children.flatMap((child) => [child.condition[1], child.condition[2]]))) {
+      if (cut === null || cut < low || cut > high || low === high) continue;
+      const x = (left + CHART.width * (cut - low) / (high - low)).toFixed(1);
+      card.append(drawn("path", { class: "threshold", d: `M${x} ${CHART.top - 3}V${base + 3}` }));
+    }
+    card.append(drawn("text", { ...under, x: left }, this.fitted(shownIn(about, low), 70, "12px system-ui")));
+    card.append(drawn("text", { ...under, x: left + CHART.width, "text-anchor": "end" }, this.fitted(shownIn(about, high), 70, "12px system-ui")));
+  }
+
   extent() {
     this.known ??= [Math.min(...this.nodes.map((node) => node.answer)), Math.max(...this.nodes.map((node) => node.answer))];
     return this.known;
   }
 
-  below(node) {
-    let count = 0;
+  // What is closed below a card.
+  stub(node) {
+    let leaves = 0;
     const waiting = [...node.children];
     while (waiting.length) {
       const next = waiting.pop();
-      count++;
       if (this.isSplit(next)) waiting.push(...next.children);
+      else leaves++;
     }
-    return count;
+    return `+${leaves} leaves`;
   }
 
-  answer(node) { return this.isClasses ? plain(payload.classes[node.prediction]) : short(node.answer); }
+  answer(node) { return this.isClasses ? plain(payload.classes[node.prediction]) : brief(node.answer); }
 
   support(node) {
-    const rows = `${short(node.rows)} rows`;
-    return this.isClasses ? (this.isSplit(node) ? `${rows} \u00b7 ${percent(node.answer)} ${this.answer(node)}` : `${rows} \u00b7 ${percent(node.answer)}`) : (this.isSplit(node) ? `${rows} \u00b7 mean ${short(node.answer)}` : rows);
+    const rows = `${brief(node.rows)} rows`;
+    return this.isClasses ? (this.isSplit(node) ? `${rows} \u00b7 ${percent(node.answer)} ${this.answer(node)}` : `${rows} \u00b7 ${percent(node.answer)}`) : (this.isSplit(node) ? `${rows} \u00b7 mean ${brief(node.answer)}` : rows);
   }
 
   // The whole way to a node in words, category names in full.
@@ -224,6 +290,7 @@ class TreeDrawing {
 
   // Lights the way of a row; where a share of it goes down every branch, all of these ways.
   light(row) {
+    this.row = row;
     this.follow(row);
     this.draw();
   }
@@ -297,22 +364,119 @@ class TreeDrawing {
   }
 
   zoom(factor) {
-    this.scale = Math.min(2, Math.max(0.15, this.scale * factor));
+    this.scale = Math.min(2, Math.max(0.02, this.scale * factor));
     this.resize();
   }
 
+  // All of the drawing: cards without text where it would be too small to read.
   fit() {
-    this.scale = Math.min(1, Math.max(0.55, (this.scroll.clientWidth - 4) / this.width));
+    const { clientWidth, clientHeight } = this.scroll;
+    this.scale = Math.min(1, Math.max(0.02, Math.min((clientWidth - 4) / this.width, Math.max(clientHeight, 320) / this.height)));
     this.resize();
-    this.scroll.scrollLeft = (this.scroll.scrollWidth - this.scroll.clientWidth) / 2;
+    this.center();
+  }
+
+  // The width of the drawing, as far as its text stays readable.
+  settle() {
+    this.scale = Math.min(1, Math.max(MIN_TEXT_SCALE, (this.scroll.clientWidth - 4) / this.width));
+    this.resize();
+    this.center();
+  }
+
+  center() {
+    const root = this.left(this.nodes[0]) + CARD.width / 2;
+    this.scroll.scrollLeft = root * this.scale - this.scroll.clientWidth / 2;
+  }
+
+  // A small picture of the whole, with what is in sight; a click or a drag on it moves there.
+  map() {
+    const map = document.getElementById("tree-map"), order = this.order;
+    const isWhole = this.width * this.scale <= this.scroll.clientWidth + 2 && this.height * this.scale <= this.scroll.clientHeight + 2;
+    map.toggleAttribute("hidden", isWhole || order.length <= MIN_MAP_CARDS);
+    if (isWhole || order.length <= MIN_MAP_CARDS) return;
+    if (this.mapped !== order) {
+      this.mapped = order;
+      map.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+      const dots = new Map();
+      for (const node of order) {
+        const kind = this.isSplit(node) ? "split" : this.isClasses ? coloured(node.prediction) : "k0";
+        dots.set(kind, `${dots.get(kind) ?? ""}M${this.left(node).toFixed(0)} ${this.top(node).toFixed(0)}h${CARD.width}v${this.cardHeight}h${-CARD.width}z`);
+      }
+      this.sight = drawn("rect", { class: "sight" });
+      map.replaceChildren(...[...dots].map(([kind, path]) => drawn("path", { class: `dot ${kind}`, d: path })), this.sight);
+    }
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.scroll;
+    const box = { x: scrollLeft, y: scrollTop, width: Math.min(clientWidth, this.width * this.scale), height: Math.min(clientHeight, this.height * this.scale) };
+    for (const [name, value] of Object.entries(box)) this.sight.setAttribute(name, (value / this.scale).toFixed(1));
+  }
+
+  moveTo(event) {
+    const box = document.getElementById("tree-map").getBoundingClientRect(), part = Math.min(box.width / this.width, box.height / this.height);
+    const x = (event.clientX - box.left - (box.width - part * this.width) / 2) / part, y = (event.clientY - box.top - (box.height - part * this.height) / 2) / part;
+    this.scroll.scrollTo(x * this.scale - this.scroll.clientWidth / 2, y * this.scale - this.scroll.clientHeight / 2);
   }
 
   prune(step) {
     const [cp, leaves, risk, error] = this.path[step];
     this.penalty = cp;
-    const tried = error === undefined || error === null ? "" : `, ${error.toFixed(3)} ${this.tried}`;
-    document.getElementById("tree-size").textContent = `${leaves} ${leaves === 1 ? "leaf" : "leaves"}. ${this.isClasses ? "Error" : "Squared error"} relative to the root: ${risk.toFixed(3)}${tried}`;
+    const tried = error === undefined || error === null ? "" : `, ${error.toFixed(3)} (${this.tried})`;
+    const name = this.isClasses ? "Error" : "Squared error";
+    document.getElementById("tree-size").textContent = `${leaves} ${leaves === 1 ? "leaf" : "leaves"}. ${name} relative to the root: ${risk.toFixed(3)} (training)${tried}.`;
+    this.errors(step);
     this.draw();
+    if (this.wasPruned) {
+      this.settle();
+      this.retell();
+    }
+    this.wasPruned = true;
+  }
+
+  // The error along the slider: in training, and held out where it was measured.
+  errors(step) {
+    const place = document.getElementById("tree-errors"), box = { width: 400, height: 60 }, last = this.path.length - 1;
+    const highest = Math.max(...this.path.flatMap(([, , risk, error]) => [risk, error ?? 0])) || 1;
+    const x = (k) => (box.width * k / last).toFixed(1), y = (value) => (box.height - 4 - (box.height - 8) * value / highest).toFixed(1);
+    const line = (column) => this.path.map((each, k) => `${k ? "L" : "M"}${x(k)} ${y(each[column])}`).join("");
+    const isMeasured = this.path.every((each) => each[3] !== undefined && each[3] !== null);
+    place.replaceChildren(
+      drawn("path", { class: "line training", d: line(2) }),
+      ...(isMeasured ? [drawn("path", { class: "line held", d: line(3) })] : []),
+      drawn("path", { class: "now", d: `M${x(step)} 0V${box.height}` }),
+    );
+    document.getElementById("tree-errors-legend").textContent = isMeasured ? `Grey: error on the training rows. Blue: error ${this.tried}.` : "Grey: error on the training rows.";
+  }
+
+  // Figures and rules of the pruned tree.
+  retell() {
+    const reached = [], waiting = [this.nodes[0]];
+    while (waiting.length) {
+      const node = waiting.pop();
+      reached.push(node);
+      if (this.isSplit(node)) waiting.push(...node.children);
+    }
+    const leaves = reached.filter((node) => !this.isSplit(node)).sort((a, b) => b.weight - a.weight);
+    const figures = { n_nodes: reached.length, n_leaves: leaves.length, depth: Math.max(...reached.map((node) => node.depth)) };
+    for (const [name, value] of Object.entries(figures)) {
+      const figure = document.querySelector(`[data-testid="number"][data-name="${name}"]`);
+      if (figure) [figure.dataset.value, figure.textContent] = [String(value), short(value)];
+    }
+    const body = document.querySelector("#rules tbody");
+    if (body) body.replaceChildren(...leaves.slice(0, MAX_RULES).map((leaf) => this.rule(leaf)));
+  }
+
+  rule(leaf) {
+    const tests = new Map(), whole = this.nodes[0].weight || 1;
+    for (let at = leaf; at.parent >= 0; at = this.nodes[at.parent]) {
+      const column = at.condition[0], deeper = tests.get(column);
+      tests.delete(column);
+      tests.set(column, deeper ? [column, deeper[1] ?? at.condition[1], deeper[2] ?? at.condition[2], deeper[1] === null ? at.condition[3] : deeper[3], deeper[2] === null ? at.condition[4] : deeper[4], deeper[5] ?? at.condition[5], deeper[6]] : at.condition);
+    }
+    const words = [...tests.values()].reverse().map((condition) => named(this.condition({ condition }), 120));
+    const number = (text, value) => element("td", { class: "num", "data-sort": String(value) }, text), cover = leaf.weight / whole;
+    return element("tr", {},
+      element("td", {}, ...(words.length ? words : ["always"]).map((text) => element("span", { class: "test" }, text))),
+      element("td", { class: this.isClasses ? coloured(leaf.prediction) : "k0" }, element("span", { class: "swatch" }), named(this.answer(leaf), 120)),
+      number(this.isClasses ? percent(leaf.answer) : "", this.isClasses ? leaf.answer : 0), number(short(leaf.weight), leaf.weight), number(percent(cover), cover));
   }
 
   // The splits one after the other, as the tree grows: row by row from the top.
@@ -334,17 +498,21 @@ class TreeDrawing {
     const found = this.sought ? this.nodes.filter((node) => this.isSplit(node) && this.columns[node.asked].name.toLowerCase().includes(this.sought)) : [];
     for (const node of found.slice(0, 50)) for (let at = this.nodes[node.parent]; at; at = this.nodes[at.parent]) this.open.add(at.place);
     this.draw();
+    this.settle();
     this.told.textContent = this.sought ? `${found.length} ${found.length === 1 ? "card tests" : "cards test"} such a column.` : "";
   }
 
   listen() {
     const on = (id, event, work) => document.getElementById(id)?.addEventListener(event, work);
-    on("tree-all", "click", () => { clearInterval(this.timer); this.openTo(Infinity); this.draw(); });
-    on("tree-less", "click", () => { clearInterval(this.timer); this.openTo(FIRST_LEVELS); this.draw(); this.fit(); });
+    on("tree-all", "click", () => { clearInterval(this.timer); this.openTo(Infinity); this.draw(); this.center(); });
+    on("tree-less", "click", () => { clearInterval(this.timer); this.openToFit(); this.draw(); this.settle(); });
     on("tree-grow", "click", () => this.grow());
     on("tree-in", "click", () => this.zoom(1.25));
     on("tree-out", "click", () => this.zoom(0.8));
     on("tree-fit", "click", () => this.fit());
+    on("tree-full", "click", () => (document.fullscreenElement ? document.exitFullscreen() : document.getElementById("tree-frame").requestFullscreen()));
+    on("tree-map", "pointerdown", (event) => { event.currentTarget.setPointerCapture(event.pointerId); this.moveTo(event); });
+    on("tree-map", "pointermove", (event) => { if (event.buttons) this.moveTo(event); });
     on("tree-find", "input", (event) => this.find(event.target.value));
     on("tree-prune", "input", (event) => this.prune(Number(event.target.value)));
     if (document.getElementById("tree-prune")) this.prune(this.path.length - 1);
@@ -354,6 +522,22 @@ class TreeDrawing {
       if (event.key.startsWith("Arrow")) { event.preventDefault(); this.walk(event.key); }
     });
     this.drag();
+  }
+
+  // Two fingers: their distance is the scale.
+  pinch(place) {
+    const touches = new Map();
+    let before = 0;
+    place.addEventListener("pointerdown", (event) => { if (event.pointerType === "touch") touches.set(event.pointerId, event); });
+    place.addEventListener("pointermove", (event) => {
+      if (!touches.has(event.pointerId)) return;
+      touches.set(event.pointerId, event);
+      if (touches.size !== 2) return;
+      const [a, b] = touches.values(), distance = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+      if (before) this.zoom(distance / before);
+      before = distance;
+    });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, (event) => { touches.delete(event.pointerId); before = 0; });
   }
 
   drag() {
@@ -367,7 +551,8 @@ class TreeDrawing {
       place.scrollTop = from[1] - event.clientY;
     });
     addEventListener("pointerup", () => { from = null; place.classList.remove("dragging"); });
-    place.addEventListener("scroll", () => { if (this.waiting.length) requestAnimationFrame(() => this.complete()); }, { passive: true });
+    place.addEventListener("scroll", () => requestAnimationFrame(() => { if (this.waiting.length) this.complete(); this.map(); }), { passive: true });
+    this.pinch(place);
     place.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); this.zoom(event.deltaY < 0 ? 1.1 : 0.9); } }, { passive: false });
   }
 }

@@ -34,6 +34,12 @@ function short(value) {
   return String(Number(value.toPrecision(6)));
 }
 
+// As people write numbers: thousands apart, three significant digits. What must be exact, such as a threshold, is `short`.
+function brief(value) {
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e15) return short(value);
+  return Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(3)));
+}
+
 function percent(share) {
   if (share > 0 && share < 0.001) return "< 0.1 %";
   if (share < 1 && share > 0.999) return "> 99.9 %";
