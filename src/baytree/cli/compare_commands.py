@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import cleandoc
@@ -17,7 +17,18 @@ from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli import output as terminal_output
 from baytree.cli.console import FOUND, Interrupted, echo_notes, echo_status, exit_now, in_options
-from baytree.cli.options import COSTS, TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
+from baytree.cli.options import (
+    COSTS,
+    GAP,
+    TABLE,
+    TARGET,
+    declared,
+    kind_options,
+    names,
+    read_options,
+    read_options_of,
+    structure_options,
+)
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import write_file
 from baytree.model_selection import model_registry as families
@@ -33,12 +44,6 @@ if TYPE_CHECKING:
 _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="Type of the target (default: inferred).")
 
 
-def _structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that name the columns of groups and times to a command."""
-    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.")(command)
-    return click.option("--groups", metavar="COLUMN", help="Column of groups whose rows belong together.")(command)
-
-
 @click.command(short_help="Cross-validate all models on a table and recommend one.")
 @TABLE
 @TARGET
@@ -52,8 +57,8 @@ def _structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @COSTS
 @click.option("-m", "--models", metavar="NAMES", help="Models to compare, such as c45,cart,nb (default: all).")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Output directory.")
-@_structure_options
-@click.option("--gap", type=float, metavar="N", help="Days (dates) or units of --time between training and test rows.")
+@structure_options
+@GAP
 @click.option("--test-size", type=float, metavar="N", help="Rows, or proportion, in each test block of --time.")
 @click.option("--no-save", is_flag=True, help="Do not write any file.")
 @kind_options
@@ -123,7 +128,7 @@ compare.help = cleandoc(compare.help or "").replace("MODELS", terminal_output.li
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @click.option("--fail", "is_strict", is_flag=True, help="Exit with code 3 if anything is found.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write an HTML page.")
-@_structure_options
+@structure_options
 @kind_options
 @read_options
 @_Task

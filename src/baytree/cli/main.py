@@ -13,6 +13,7 @@ from baytree.cli import arguments, compare_commands, engine_options, model_comma
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
 from baytree.cli.options import (
     COSTS,
+    GAP,
     MODEL,
     OUTPUT,
     TABLE,
@@ -22,6 +23,7 @@ from baytree.cli.options import (
     names,
     read_options,
     read_options_of,
+    structure_options,
 )
 from baytree.display.terminal import TERMINAL_WIDTH, aligned, escaped
 from baytree.model_selection import model_registry
@@ -54,6 +56,8 @@ def main() -> None:
 @click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the model.")
 @click.option("--weight", metavar="COLUMN", help="Column of sample weights.")
 @COSTS
+@structure_options
+@GAP
 @kind_options
 @read_options
 @click.option("--task", type=click.Choice(list(model_registry.FAMILIES)), help="Type of the target (default: inferred).")
@@ -65,6 +69,9 @@ def fit(
     """Fit a model that predicts a column of TABLE.
 
     Without -o, print the model; with -o, save it and print the schema for review.
+
+    The columns of --groups and --time are no features. Models that choose a penalty or prune by cross-validation keep the
+    rows of a group in one fold, and test each fold on rows after its training rows.
 
     Model names and default settings are those of baytree compare. Parameters are those of the Python class, as
     name=value, where the value is a number, true, false, none, a string or JSON. For an unknown name or value the
@@ -78,6 +85,7 @@ def fit(
       baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
       baytree fit loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
+      baytree fit loans.csv -t bad -m logistic --time date --gap 30 --groups customer
       baytree fit 'big/*.parquet' -t y -m tree --memory 2GB -o m.baytree
       baytree fit 'big/*.parquet' -t y --engine spark -o m.baytree
     """
@@ -88,14 +96,19 @@ def fit(
     schema = declared(options)
     param = param if arguments.json_of("--costs", costs) is None else (*param, f"costs={costs}")
     offers = arguments.candidate_estimators(model, param, schema, options["task"])
-    request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"])
+    structure = {name: options[name] for name in ("groups", "time", "gap") if options[name] is not None}
+    if options["gap"] is not None and options["time"] is None:
+        raise click.UsageError("--gap needs --time, the column that orders the rows")
+    request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"], structure)
     weights = [request.weight] if request.weight else []
     how = read_options_of(options, schema, numbers=weights)
     if engine_options.uses_engine(table, options):
+        if structure:
+            raise click.UsageError(f"--{next(iter(structure))} needs all rows in memory; omit --engine and --memory")
         fitted = engine_options.fit_on_engine(offers, table, request, options, how)
     else:
         source = arguments.source(table, how, target)
-        arguments.columns([target, *schema, *weights, *request.drop], source)
+        arguments.columns([target, *schema, *weights, *request.drop, *request.structure_columns], source)
         with progress(source.size, "fitting") as done:
             fitted = learn(offers, source, request, done)
     echo_notes(fitted.schema_.notes)

@@ -46,6 +46,12 @@ def kind_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name the columns of groups and times to a command."""
+    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.")(command)
+    return click.option("--groups", metavar="COLUMN", help="Column of groups whose rows belong together.")(command)
+
+
 def read_options_of(
     options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **more: Iterable[str]
 ) -> ReadOptions:
@@ -118,6 +124,8 @@ COSTS = click.option(
     metavar="JSON",
     help='Misclassification costs by true and predicted class, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
 )
+
+GAP = click.option("--gap", type=float, metavar="N", help="Days (dates) or units of --time between training and test rows.")
 
 STRICT = click.option("--strict", is_flag=True, help="Fail on unreadable cells and unknown levels.")
 
