@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import click
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
+from baytree.cli.json_output import JSON, echo_json, shown
 from baytree.cli.options import (
     COSTS,
     GAP,
@@ -85,7 +87,7 @@ def fit(
       baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
       baytree fit loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
-      baytree fit loans.csv -t bad -m logistic --time date --gap 30 --groups customer
+      baytree fit loans.csv -t bad -m logistic --time date --gap 30
       baytree fit 'big/*.parquet' -t y -m tree --memory 2GB -o m.baytree
       baytree fit 'big/*.parquet' -t y --engine spark -o m.baytree
     """
@@ -122,14 +124,16 @@ def fit(
 @main.command(short_help="Print a model, or draw its tree.")
 @MODEL
 @click.option("--schema", is_flag=True, help="Print only the columns, their kinds and levels.")
+@JSON
 @OUTPUT
-def show(model: Path, schema: bool, output: Path | None) -> None:
+def show(model: Path, schema: bool, as_json: bool, output: Path | None) -> None:
     """Print a model as text; with -o, draw its tree as SVG.
 
     \b
     Examples:
       baytree show m.baytree
       baytree show m.baytree --schema
+      baytree show m.baytree --json
       baytree show m.baytree -o tree.svg
     """
     arguments.refuse_input_as_output(output, model)
@@ -137,8 +141,10 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
     if output is not None:
         report_commands.draw(predictor, model, output)
         echo_status(f"saved to {output}")
-        return
-    click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
+    if as_json:
+        echo_json(shown(predictor, with_summary=not schema))
+    elif output is None:
+        click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
 
 
 @main.command(short_help="Merge models that were fitted to different rows.")
@@ -172,26 +178,33 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
 
 @main.command(short_help="List, describe or export the bundled tables.")
 @click.argument("name", required=False)
+@JSON
 @OUTPUT
-def datasets(name: str | None, output: Path | None) -> None:
+def datasets(name: str | None, as_json: bool, output: Path | None) -> None:
     """List the bundled tables, or describe one; with -o, write it as CSV.
 
     \b
     Examples:
       baytree datasets
       baytree datasets titanic -o titanic.csv
+      baytree datasets --json
     """
     from baytree import datasets as bundled
 
+    if name is not None and name.lower().replace("_", "-") not in bundled.names():
+        raise click.UsageError(did_you_mean("data set", name, bundled.names()))
+    if as_json:
+        echo_json({"tables": [asdict(bundled.describe(each)) for each in ([name] if name else bundled.names())]})
     if name is None:
+        if as_json:
+            return
         tables = [bundled.describe(each) for each in bundled.names()]
         rows = [[each.name, each.rows, len(each.columns), each.target, each.terms] for each in tables]
         click.echo(aligned(["name", "rows", "columns", "target", "terms"], rows))
         return
-    if name.lower().replace("_", "-") not in bundled.names():
-        raise click.UsageError(did_you_mean("data set", name, bundled.names()))
     if output is None:
-        click.echo(str(bundled.describe(name)))
+        if not as_json:
+            click.echo(str(bundled.describe(name)))
         return
     from baytree.cli import csv_output
 
