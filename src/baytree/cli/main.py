@@ -11,6 +11,7 @@ import click
 
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
+from baytree.cli.completion import completion, names_from
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
 from baytree.cli.json_output import JSON, echo_json, shown
 from baytree.cli.options import (
@@ -54,7 +55,15 @@ def main() -> None:
 @main.command(short_help="Fit a model to a table.")
 @TABLE
 @TARGET
-@click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(model_registry.names()) + ".")
+@click.option(
+    "-m",
+    "--model",
+    default="nb",
+    show_default=True,
+    metavar="NAME",
+    help=", ".join(model_registry.names()) + ".",
+    shell_complete=names_from(model_registry.names),
+)
 @click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the model.")
 @click.option("--weight", metavar="COLUMN", help="Column of sample weights.")
 @COSTS
@@ -176,8 +185,14 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     echo_status(f"saved to {output}")
 
 
+def _bundled_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from baytree import datasets as bundled
+
+    return [name for name in bundled.names() if name.startswith(incomplete)]
+
+
 @main.command(short_help="List, describe or export the bundled tables.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_bundled_names)
 @JSON
 @OUTPUT
 def datasets(name: str | None, as_json: bool, output: Path | None) -> None:
@@ -239,3 +254,5 @@ main.add_command(model_commands.drift)
 main.add_command(model_commands.diff)
 
 main.add_command(model_commands.serve)
+
+main.add_command(completion)

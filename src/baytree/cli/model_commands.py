@@ -12,6 +12,7 @@ import click
 
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments
+from baytree.cli.completion import names_from
 from baytree.cli.console import FOUND, echo_status, progress
 from baytree.cli.json_output import JSON, echo_json
 from baytree.cli.options import MODEL, OUTPUT, REJECT, TABLE, read_options
@@ -98,7 +99,14 @@ SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hi
 
 @click.command("export", short_help="Export a model to another language.")
 @MODEL
-@click.option("--to", "target", required=True, metavar="TARGET", help=", ".join(EXPORTERS) + ".")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    metavar="TARGET",
+    help=", ".join(EXPORTERS) + ".",
+    shell_complete=names_from(lambda: EXPORTERS),
+)
 @click.option(
     "--dialect", metavar="NAME", help="SQL only: duckdb, sqlite, postgres, mysql, spark, bigquery, snowflake or tsql."
 )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baytree.cli import completion
+
 if TYPE_CHECKING:
     from baytree.data.files.options import ReadOptions
 
@@ -48,8 +50,11 @@ def kind_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that name the columns of groups and times to a command."""
-    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.")(command)
-    return click.option("--groups", metavar="COLUMN", help="Column of groups whose rows belong together.")(command)
+    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.", shell_complete=completion.columns)(
+        command
+    )
+    about = "Column of groups whose rows belong together."
+    return click.option("--groups", metavar="COLUMN", help=about, shell_complete=completion.columns)(command)
 
 
 def read_options_of(
@@ -113,11 +118,13 @@ def _date(given: str) -> tuple[str, Any]:
     raise click.UsageError(f"--date {given!r}: give dmy, mdy, or year, month and weekday, as in --date day=year,month")
 
 
-TABLE = click.argument("table", metavar="TABLE")
+TABLE = click.argument("table", metavar="TABLE", shell_complete=completion.tables)
 
 MODEL = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
 
-TARGET = click.option("-t", "--target", required=True, metavar="COLUMN", help="Column to predict.")
+TARGET = click.option(
+    "-t", "--target", required=True, metavar="COLUMN", help="Column to predict.", shell_complete=completion.columns
+)
 
 COSTS = click.option(
     "--costs",

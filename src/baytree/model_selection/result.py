@@ -142,8 +142,8 @@ class CrossValidation(TextResult):
     def summary(self, metric: str) -> Interval:
         """Mean of the folds and its 95 % interval by the corrected resampled t test.
 
-        R² is that of all predictions together: `overall`. If folds are single rows, or there is only one, all predictions are
-        scored together, with a bootstrap interval.
+        R² is that of all predictions together: see `overall`. If folds are single rows, or there is only one, all
+        predictions are scored together, with a bootstrap interval.
         """
         if metric not in self._known_summaries:
             self._known_summaries[metric] = self._over_folds(metric) if self.is_by_fold else self._over_answers(metric)

@@ -171,7 +171,7 @@ def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, request: F
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What to fit: the target, the column of weights, the columns to drop, the task, and the groups and times of the rows."""
+    """What to fit: the target, the column of weights, the columns to drop, the task, and the groups and times of rows."""
 
     target: str
     weight: str | None = None
@@ -186,7 +186,7 @@ class FitRequest:
 
 
 def _without_structure(request: FitRequest, estimator: Estimator) -> tuple[FitRequest, Estimator]:
-    """Request and estimator for the fit; one without folds of its own takes no groups and times, whose columns are dropped."""
+    """Request and estimator for the fit; without folds of its own it takes no groups and times: their columns are dropped."""
     from baytree.estimators.inner_folds import InnerFolds
 
     if not request.structure or isinstance(estimator, InnerFolds):
