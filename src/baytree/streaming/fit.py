@@ -186,7 +186,7 @@ class FitRequest:
 
 
 def _without_structure(request: FitRequest, estimator: Estimator) -> tuple[FitRequest, Estimator]:
-    """Request and estimator for the fit; without folds of its own it takes no groups and times: their columns are dropped."""
+    """Request and estimator for the fit; one without folds of its own takes no groups and times: their columns go."""
     from baytree.estimators.inner_folds import InnerFolds
 
     if not request.structure or isinstance(estimator, InnerFolds):
