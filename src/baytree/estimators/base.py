@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, final, overload
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
-from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree._typing import FrameLike, TargetLike, TextTarget, WeightsLike
 from baytree.base.learner import FitResult, Learner, observe_profile, submit_profile
 from baytree.base.model import Explanation
 from baytree.base.predictor import Predictor, is_without_rows
@@ -148,6 +148,33 @@ class Estimator(BaseEstimator):
         """Explain the prediction of each row; returns one `Explanation` per row."""
         return self._predictor.explain(X)
 
+    @overload
+    def export(
+        self,
+        target: TextTarget,
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> str: ...
+    @overload
+    def export(
+        self,
+        target: Literal["onnx"],
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> bytes: ...
+    @overload
+    def export(
+        self,
+        target: str,
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> str | bytes: ...
     def export(
         self,
         target: str,
