@@ -26,6 +26,7 @@ from baytree._typing import FrameLike, TargetLike, TextTarget, WeightsLike
 from baytree.base.learner import FitResult, Learner, observe_profile, submit_profile
 from baytree.base.model import Explanation
 from baytree.base.predictor import Predictor, is_without_rows
+from baytree.base.provenance import AuditLike, Provenance, ValidationLike
 from baytree.data.encoding import encode, labels
 from baytree.data.encoding import read_target as target_reading
 from baytree.data.encoding.sample import (
@@ -88,6 +89,7 @@ class Estimator(BaseEstimator):
     schema_: Schema
     profile_: Profile | None = None  # of all rows so far
     _costs: CostMatrix | None = None  # by which the fitted model chooses a class
+    _provenance: Provenance | None = None  # how the fitted model was validated, if known
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -200,6 +202,20 @@ class Estimator(BaseEstimator):
 
         return report(self, frame, path, rows=rows, sets=sets)
 
+    def card(self, *, validation: ValidationLike | None = None, audit: AuditLike | None = None) -> str:
+        """Return the model card in Markdown: data, schema, validation, audit, drift reference and limits.
+
+        Parameters
+        ----------
+        validation : CrossValidation, optional
+            Result of `cross_validate`; by default what `compare` recorded with the model.
+        audit : Audit, optional
+            Result of `audit` on the training table; by default what `compare` recorded with the model.
+        """
+        from baytree.reporting.model_card import markdown  # slow import, only needed here
+
+        return markdown(self._predictor, self.get_params(deep=False), Provenance.of(validation, audit))
+
     def _learner(self, schema: Schema) -> Learner:
         """Build the learner for rows of this schema from the validated parameters."""
         raise NotImplementedError(f"{type(self).__name__} must implement _learner")
@@ -299,7 +315,7 @@ class Estimator(BaseEstimator):
             del self.feature_names_in_
         if schema.target.classes is not None:
             self.classes_ = labels.classes_array(schema.target)
-        self.schema_, self.profile_ = schema, profile
+        self.schema_, self.profile_, self._provenance = schema, profile, None
 
     def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         """Set the fitted attributes from the contents of a model file."""
@@ -310,7 +326,8 @@ class Estimator(BaseEstimator):
         if not hasattr(self, "model_"):  # check_is_fitted reads tags, which takes longer than predicting a row
             check_is_fitted(self, "model_")
         name = type(self).__name__
-        return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_, self._costs)
+        read = (self.unseen, self._accepts_infinite)
+        return Predictor(self.schema_, self.model_, name, *read, self.profile_, self._costs, self._provenance)
 
     def _encoded(self, X: FrameLike) -> Table:
         """Encode rows for prediction with the schema of the fit."""

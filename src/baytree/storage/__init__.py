@@ -129,6 +129,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             encode(getattr(estimator, "seen_", None)),
             estimator.profile_,
             estimator._predictor.costs,
+            estimator._predictor.provenance,
         )
     )
 
@@ -149,7 +150,7 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         _check_records(stored, model, seen)
         fitted = estimator(**parameters)
         fitted._restore(stored.schema, FitResult(model, seen, profile=stored.profile), stored.has_text_names)
-        fitted._costs = _costs_of(version, stored)
+        fitted._costs, fitted._provenance = _costs_of(version, stored), stored.provenance
     return fitted
 
 
@@ -167,7 +168,8 @@ def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
         _check_records(stored, model, None)
         unseen = decode(stored.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
         costs = _costs_of(version, stored)
-    return Predictor(stored.schema, model, stored.estimator, unseen, stored.accepts_infinite, stored.profile, costs)
+    read = (unseen, stored.accepts_infinite)
+    return Predictor(stored.schema, model, stored.estimator, *read, stored.profile, costs, stored.provenance)
 
 
 def _costs_of(version: int, stored: Document) -> CostMatrix | None:
@@ -209,5 +211,7 @@ def _check_records(document: Document, model: _Checked | None, seen: _Checked | 
     for part in (model, seen, document.profile):
         if part is not None:
             part.check(document.schema)
+    if document.provenance is not None:
+        document.provenance.check()
     if document.costs is not None:
         document.costs.check(len(document.schema.classes))
