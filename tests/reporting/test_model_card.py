@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import msgspec
 import numpy as np
 import pytest
@@ -68,6 +71,13 @@ def test_the_card_is_stored_with_the_model_and_gone_after_another_fit(compared, 
     assert np.array_equal(loaded.predict_proba(ROWS), model.predict_proba(ROWS))
     assert "Not recorded" in sections(loaded.partial_fit(ROWS, "species").card())["Validation"]
     assert "Not recorded" in sections(loaded.fit(ROWS, "species").card())["Validation"]
+
+
+def test_a_copy_keeps_its_card_and_a_pruned_tree_does_not(compared):
+    tree = compared.models["cart"]
+    assert copy.deepcopy(tree).card() == pickle.loads(pickle.dumps(tree)).card() == tree.card()
+    assert "Not recorded" in sections(tree.snip(0).card())["Validation"]
+    assert "Not recorded" not in sections(tree.card())["Validation"]
 
 
 def test_a_file_without_provenance_is_as_before(tmp_path):

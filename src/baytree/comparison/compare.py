@@ -143,7 +143,7 @@ def run_comparison(
     )
     for entry in found.entries:
         if isinstance(entry.fitted, Estimator):
-            entry.fitted._provenance = Provenance.of(entry.validation, audited)
+            entry.fitted._record_provenance(Provenance.of(entry.validation, audited))
     return replace(found, audit=audited)
 
 

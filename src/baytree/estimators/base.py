@@ -89,7 +89,7 @@ class Estimator(BaseEstimator):
     schema_: Schema
     profile_: Profile | None = None  # of all rows so far
     _costs: CostMatrix | None = None  # by which the fitted model chooses a class
-    _provenance: Provenance | None = None  # how the fitted model was validated, if known
+    _validated: tuple[Any, Provenance] | None = None  # a model, and how it was validated
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -216,6 +216,15 @@ class Estimator(BaseEstimator):
 
         return markdown(self._predictor, self.get_params(deep=False), Provenance.of(validation, audit))
 
+    def _record_provenance(self, provenance: Provenance) -> None:
+        """Record how the model was validated; it holds for this model, so pruning or editing it removes the record."""
+        self._validated = (self.model_, provenance)
+
+    @property
+    def _provenance(self) -> Provenance | None:
+        """How the model was validated; None if that is not known."""
+        return self._validated[1] if self._validated is not None and self._validated[0] is self.model_ else None
+
     def _learner(self, schema: Schema) -> Learner:
         """Build the learner for rows of this schema from the validated parameters."""
         raise NotImplementedError(f"{type(self).__name__} must implement _learner")
@@ -315,7 +324,7 @@ class Estimator(BaseEstimator):
             del self.feature_names_in_
         if schema.target.classes is not None:
             self.classes_ = labels.classes_array(schema.target)
-        self.schema_, self.profile_, self._provenance = schema, profile, None
+        self.schema_, self.profile_ = schema, profile
 
     def _restore(self, schema: Schema, learnt: FitResult, has_text_names: bool) -> None:
         """Set the fitted attributes from the contents of a model file."""

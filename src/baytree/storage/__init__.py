@@ -150,7 +150,9 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         _check_records(stored, model, seen)
         fitted = estimator(**parameters)
         fitted._restore(stored.schema, FitResult(model, seen, profile=stored.profile), stored.has_text_names)
-        fitted._costs, fitted._provenance = _costs_of(version, stored), stored.provenance
+        fitted._costs = _costs_of(version, stored)
+        if stored.provenance is not None:
+            fitted._record_provenance(stored.provenance)
     return fitted
 
 
