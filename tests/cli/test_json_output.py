@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 from pathlib import Path
 
+import click
 import jsonschema
 import numpy as np
 import polars as pl
@@ -12,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import baytree as bt
+from baytree.cli.console import FOUND, Interrupted
 from baytree.cli.json_output import to_json
 from baytree.cli.json_records import schemas
 from baytree.cli.main import main
@@ -158,3 +162,11 @@ def test_hostile_names_stay_json_and_do_not_reach_the_terminal(tmp_path):
     (found,) = checked("rank", tmp_path / "t.csv", "-t", "y")
     assert found["columns"][0]["column"] == "x\x9b2J\u202e\x7f"
     assert "\x7f" not in to_json(found)
+
+
+def test_the_guide_lists_every_exit_code_and_every_command_with_json():
+    guide = (SCHEMAS.parent / "guide" / "programs.md").read_text()
+    codes = [int(cell) for cell in re.findall(r"^\| (\d+) \|", guide, flags=re.MULTILINE)]
+    errors = (click.ClickException.exit_code, click.UsageError.exit_code)
+    assert codes == [0, *errors, FOUND, Interrupted.exit_code, 128 + signal.SIGTERM]
+    assert re.findall(r"^\| `(\w+)` \|.*\(\.\./schemas/\1\.json\) \|$", guide, flags=re.MULTILINE) == [*COMMANDS]
