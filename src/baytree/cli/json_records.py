@@ -9,6 +9,11 @@ from typing import Any
 
 import msgspec
 
+from baytree.auditing.result import Finding
+from baytree.drift_detection.drift import ColumnDrift
+from baytree.model_diff.difference import Difference
+from baytree.summary import Summary
+
 Label = str | bool | int | float
 
 
@@ -112,37 +117,13 @@ class PredictionRecord(msgspec.Struct, omit_defaults=True):
     keep: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET  # with --keep
 
 
-class DriftColumnRecord(msgspec.Struct):
-    """Change of one column."""
-
-    column: str
-    distance: float
-    p: float
-    missing: float
-    missing_before: float
-    new: float
-    new_levels: list[str]
-    effect: float
-    is_alarming: bool
-
-
 class DriftRecord(msgspec.Struct):
     """Output of `drift`."""
 
     rows: int
     unlike: float  # proportion of rows with a new level or a number outside the range of training
     alarms: list[str]
-    columns: list[DriftColumnRecord]
-
-
-class FindingRecord(msgspec.Struct):
-    """One finding of an audit."""
-
-    kind: str
-    columns: list[str]
-    message: str
-    remedy: str
-    figure: dict[str, float]
+    columns: list[ColumnDrift]
 
 
 class AuditRecord(msgspec.Struct):
@@ -150,7 +131,7 @@ class AuditRecord(msgspec.Struct):
 
     target: str
     rows: int
-    findings: list[FindingRecord]
+    findings: list[Finding]
     left_out: list[str]
 
 
@@ -219,9 +200,6 @@ class DatasetsRecord(msgspec.Struct):
 
 
 def _records() -> dict[str, Any]:
-    from baytree.model_diff.difference import Difference
-    from baytree.summary import Summary
-
     shown = msgspec.defstruct(
         "ModelRecord",
         [
