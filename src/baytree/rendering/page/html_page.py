@@ -35,6 +35,7 @@ from baytree.rendering.page.model_views import (
 )
 from baytree.rendering.page.table_views import (
     BoundaryView,
+    CardView,
     ImpurityView,
     Overview,
     QuestionsView,
@@ -72,6 +73,7 @@ SECTIONS = {
     BayesLeavesView: "leaves",
     ChangesView: "changes",
     FlipsView: "flips",
+    CardView: "card",
 }
 
 SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their dependencies
@@ -162,7 +164,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
     | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
-    | FindingsView
+    | FindingsView | CardView
 )  # fmt: skip
 
 
