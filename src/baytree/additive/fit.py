@@ -20,7 +20,7 @@ from baytree.base.model import softmax
 
 MAX_STEPS = 150  # Newton steps; each updates the strengths
 
-_TOLERANCE = 0.01  # change of the scores in a step, in standard errors, at which the strengths are settled
+_TOLERANCE = 0.003  # change of the scores in a step, in standard errors, at which the strengths are settled
 
 _OPTIMAL = 1e-6  # change of scores after which the coefficients are the optimum for their strengths
 

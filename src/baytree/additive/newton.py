@@ -184,8 +184,13 @@ def centre_scores(states: Sequence[NewtonState]) -> None:
 
 
 def update_strengths(states: Sequence[NewtonState]) -> None:
-    """Fellner and Schall's rule for the strengths that the scores share; those of curves are pooled."""
+    """Fellner and Schall's rule for the strengths that the scores share; those of curves are pooled.
+
+    Scores of classes sum to zero, so that n of them have the degrees of freedom of n − 1.
+    """
     edf, size = (np.sum(part, axis=0) for part in zip(*(state.amounts() for state in states), strict=True))
+    if len(states) > 1:
+        edf *= 1 - 1 / len(states)
     nu = np.array([POOLING if term.is_pooled else 0.0 for term in states[0].terms])
     old = states[0].strength
     common = float(np.exp(np.log(old[nu > 0]).mean())) if nu.any() else 1.0
