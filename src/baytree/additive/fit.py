@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from baytree.additive.design import GroupedRows, TermCells
-from baytree.additive.newton import CellDesign, FittedScore, Loss, NewtonState, centre_scores, update_strengths
+from baytree.additive.newton import FittedScore, Loss, NewtonState, centre_scores, design_of, update_strengths
 from baytree.additive.pairs import Working
 from baytree.base.model import softmax
 
@@ -32,7 +32,7 @@ def fit_number(rows: GroupedRows, terms: Sequence[TermCells]) -> FittedScore:
     spread = float(np.sqrt((rows.weight @ (rows.label - mean) ** 2 + rows.within) / total))
     if not spread > 0 or not terms:
         return _constant(mean, terms)
-    design = CellDesign(terms, len(rows))
+    design = design_of(terms, len(rows))
     state = NewtonState(design)
     response = (rows.label - mean) / spread
     dispersion = 1.0
@@ -69,7 +69,7 @@ def _fit_logit(rows: GroupedRows, terms: Sequence[TermCells], start: FittedScore
     rate = float(rows.weight @ is_second / rows.weight.sum())
     if not 0 < rate < 1 or not terms:
         return _constant(_log_odds(rate), terms)
-    design = CellDesign(terms, len(rows))
+    design = design_of(terms, len(rows))
     state = NewtonState(design, _log_odds(rate), start)
     is_settled = False
     for _ in range(MAX_STEPS):
@@ -97,7 +97,7 @@ def _fit_softmax(
     present = [c for c in np.lexsort((first, -share)) if share[c] > 0]  # in an order that names do not change
     if len(present) < 2 or not terms:
         return [_constant(_log_share(p), terms) for p in share]
-    design = CellDesign(terms, len(rows))
+    design = design_of(terms, len(rows))
     states = [NewtonState(design, _log_share(share[c]), start[c] if start else None) for c in present]
     scores = np.stack([state.scores for state in states])  # [n_present, n_groups]
     for _ in range(MAX_STEPS):

@@ -21,6 +21,10 @@ _MONOTONE_FACTOR = 1e6  # strength of the penalty on steps against the direction
 
 _LIMITS = 1e-6, 1e9  # range of strengths
 
+_WIDE = 0.5  # rows per coefficient below which the equations are solved for the rows
+
+_INTERCEPT_VARIANCE = 1e4  # of the intercept, which has no penalty, in the space of the rows; the optimum does not depend on it
+
 _MAX_SCORES = 4  # scores whose Hessians are counted in one pass
 
 
@@ -36,6 +40,13 @@ class FittedScore(NamedTuple):
     strength: np.ndarray  # [n_terms]
     edf: np.ndarray  # effective degrees of freedom of each term
     dispersion: float = 1.0
+
+
+class Solution(NamedTuple):
+    """Newton step, and the block of the inverse Hessian of each term."""
+
+    change: np.ndarray
+    blocks: list[np.ndarray]
 
 
 class CellDesign:
@@ -74,6 +85,71 @@ class CellDesign:
         parts = [np.bincount(term.cell, residual, term.size) for term in self.terms]
         return np.concatenate([[residual.sum()], *parts])
 
+    def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> Solution:
+        """Newton step of the penalised objective, given the Hessian of the loss, which is overwritten."""
+        gradient = gradient.copy()
+        for j, term in enumerate(self.terms):
+            own = self.own(j)
+            penalty = strength[j] * term.penalty
+            if term.direction:
+                penalty = penalty + _against(term, beta[own], float(hessian[own, own].diagonal().max()))
+            hessian[own, own] += penalty
+            gradient[own] -= penalty @ beta[own]
+        change, inverse = run_lapack(_solved, hessian, gradient)
+        lower = [np.tril(inverse[own, own]) for own in map(self.own, range(len(self.terms)))]
+        return Solution(change, [block + np.tril(block, -1).T for block in lower])
+
+
+class RowDesign(CellDesign):
+    """The same design, solved in the space of the rows, which are fewer than the coefficients.
+
+    With G the inverse of the penalty, the inverse of X'WX + G⁻¹ is G − G X' (W⁻¹ + X G X')⁻¹ X G (Woodbury). X G X' adds up
+    entries of the inverse penalty of each term. The Newton step and the blocks of the inverse are those of `CellDesign`.
+    """
+
+    def __init__(self, terms: Sequence[TermCells], n_rows: int):
+        super().__init__(terms, n_rows)
+        self._inverse_penalty = [np.linalg.inv(term.penalty) for term in terms]
+
+    def hessians(self, weight: np.ndarray) -> Iterator[np.ndarray]:
+        """The weights of each score: the Hessian is not needed."""
+        yield from weight
+
+    def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> Solution:
+        """Newton step of the penalised objective, given the weights of the rows."""
+        root, kernel = np.sqrt(hessian), np.full((self.n_rows, self.n_rows), _INTERCEPT_VARIANCE)
+        inverses = [inverse / scale for inverse, scale in zip(self._inverse_penalty, strength, strict=True)]
+        step = np.empty(len(beta))
+        step[0] = _INTERCEPT_VARIANCE * gradient[0]
+        for j, (term, inverse) in enumerate(zip(self.terms, inverses, strict=True)):
+            own = self.own(j)
+            kernel += inverse[term.cell][:, term.cell]
+            step[own] = inverse @ gradient[own] - beta[own]
+        kernel *= root[:, None]
+        kernel *= root
+        kernel[np.diag_indices_from(kernel)] += 1.0
+        solution, inner = run_lapack(_solved, kernel, root * self.scores(step))
+        inner = np.tril(inner) + np.tril(inner, -1).T
+        inner *= root[:, None]
+        inner *= root
+        pulled = self.gradient(root * solution)
+        step[0] -= _INTERCEPT_VARIANCE * pulled[0]
+        blocks = []
+        for j, (term, inverse) in enumerate(zip(self.terms, inverses, strict=True)):
+            own = self.own(j)
+            step[own] -= inverse @ pulled[own]
+            pair = (term.cell[:, None] * term.size + term.cell).ravel()
+            explained = np.bincount(pair, inner.ravel(), term.size**2).reshape(term.size, term.size)
+            blocks.append(inverse - inverse @ explained @ inverse)
+        return Solution(step, blocks)
+
+
+def design_of(terms: Sequence[TermCells], n_rows: int) -> CellDesign:
+    """Design whose Newton step is the cheaper one: in the space of the coefficients or of the rows."""
+    n_coefficients = 1 + sum(term.size for term in terms)
+    is_wide = n_rows < _WIDE * n_coefficients and not any(term.direction for term in terms)
+    return RowDesign(terms, n_rows) if is_wide else CellDesign(terms, n_rows)
+
 
 class NewtonState:
     """State of the iteration for one score."""
@@ -84,7 +160,7 @@ class NewtonState:
         self.beta[0] = intercept
         self.strength = np.ones(len(self.terms))
         self.edf = np.array([term.size for term in self.terms], np.float64)
-        self.inverse: np.ndarray | None = None
+        self.blocks: list[np.ndarray] = []
         if start is not None:  # a fit with fewer terms
             self.beta[0] = start.intercept
             for j, values in enumerate(start.values):
@@ -98,14 +174,7 @@ class NewtonState:
             hessian = hessian / dispersion
             residual = residual / dispersion
         gradient = self.design.gradient(residual)
-        for j, term in enumerate(self.terms):
-            own = self.design.own(j)
-            penalty = self.strength[j] * term.penalty
-            if term.direction:
-                penalty = penalty + self._against(j, float(hessian[own, own].diagonal().max()))
-            hessian[own, own] += penalty
-            gradient[own] -= penalty @ self.beta[own]
-        change, self.inverse = run_lapack(_solved, hessian, gradient)
+        change, self.blocks = self.design.solve(hessian, self.strength, self.beta, gradient)
         self._move(change, loss)
 
     def _move(self, change: np.ndarray, loss: Loss | None) -> None:
@@ -127,33 +196,18 @@ class NewtonState:
             for own in (self.design.own(j),)
         ) / 2
 
-    def _against(self, j: int, size: float) -> np.ndarray:
-        """Penalty on steps against the direction of a monotone curve."""
-        term = self.terms[j]
-        step = np.zeros((term.size - 2, term.size))
-        step[:, :-1] = np.diff(np.eye(term.size - 1), axis=0)
-        wrong = term.direction * (step @ self.beta[self.design.own(j)]) < 0
-        return _MONOTONE_FACTOR * max(size, 1.0) * (step[wrong].T @ step[wrong])
-
     def amounts(self) -> tuple[np.ndarray, np.ndarray]:
         """Effective degrees of freedom and βᵀ S β of each term."""
         size = np.empty(len(self.terms))
         for j, term in enumerate(self.terms):
             own = self.design.own(j)
-            block = self._inverse_block(own)
+            block = self.blocks[j]
             self.edf[j] = max(term.size - self.strength[j] * float((block * term.penalty).sum()), 1e-9)
             size[j] = float(self.beta[own] @ term.penalty @ self.beta[own])
         return self.edf, size
 
-    def _inverse_block(self, own: slice) -> np.ndarray:
-        assert self.inverse is not None
-        lower = np.tril(self.inverse[own, own])
-        return lower + np.tril(lower, -1).T
-
     def result(self, dispersion: float = 1.0) -> FittedScore:
         """Coefficients with standard errors; each term is centred by weight."""
-        assert self.inverse is not None
-        variance = np.maximum(self.inverse.diagonal(), 0.0)
         intercept, values, errors = float(self.beta[0]), [], []
         for j, term in enumerate(self.terms):
             own = self.beta[self.design.own(j)].copy()
@@ -162,7 +216,7 @@ class NewtonState:
             mean = float(term.weight @ own / term.weight.sum())
             intercept += mean
             values.append(np.where((term.weight == 0) & _is_missing(term), 0.0, own - mean))
-            errors.append(np.sqrt(variance[self.design.own(j)]))
+            errors.append(np.sqrt(np.maximum(self.blocks[j].diagonal(), 0.0)))
         return FittedScore(intercept, values, errors, self.strength, self.edf, dispersion)
 
 
@@ -197,6 +251,14 @@ def update_strengths(states: Sequence[NewtonState]) -> None:
     strength = np.clip((edf + nu) / np.maximum(size + nu / common, 1e-300), *_LIMITS)
     for state in states:
         state.strength = strength
+
+
+def _against(term: TermCells, beta: np.ndarray, size: float) -> np.ndarray:
+    """Penalty on steps against the direction of a monotone curve."""
+    step = np.zeros((term.size - 2, term.size))
+    step[:, :-1] = np.diff(np.eye(term.size - 1), axis=0)
+    wrong = term.direction * (step @ beta) < 0
+    return _MONOTONE_FACTOR * max(size, 1.0) * (step[wrong].T @ step[wrong])
 
 
 def _solved(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
