@@ -104,7 +104,8 @@ def test_the_step_in_the_space_of_the_rows_is_that_of_the_coefficients():
         solutions.append(design.solve(hessian, strength, beta, design.gradient(residual)))
     cells, by_rows = solutions
     assert cells.change[1:] == pytest.approx(by_rows.change[1:], rel=1e-3, abs=1e-4)
-    for one, other in zip(cells.blocks, by_rows.blocks, strict=True):
+    assert cells.edf == pytest.approx(by_rows.edf, rel=1e-3, abs=1e-4)
+    for one, other in zip(cells.variances(), by_rows.variances(), strict=True):
         assert one == pytest.approx(other, rel=1e-3, abs=1e-4)
 
 

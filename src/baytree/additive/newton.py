@@ -23,6 +23,8 @@ _LIMITS = 1e-6, 1e9  # range of strengths
 
 _WIDE = 0.5  # rows per coefficient below which the equations are solved for the rows
 
+_MAX_KERNELS = 4_000_000  # numbers in the kernel matrices of all terms, 32 MB
+
 _INTERCEPT_VARIANCE = 1e4  # of the intercept, which has no penalty, in the space of the rows; the optimum does not depend on it
 
 _MAX_SCORES = 4  # scores whose Hessians are counted in one pass
@@ -43,10 +45,11 @@ class FittedScore(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Newton step, and the block of the inverse Hessian of each term."""
+    """Newton step, effective degrees of freedom of each term, and a function for the variances of its coefficients."""
 
     change: np.ndarray
-    blocks: list[np.ndarray]
+    edf: np.ndarray
+    variances: Callable[[], list[np.ndarray]]
 
 
 class CellDesign:
@@ -96,20 +99,26 @@ class CellDesign:
             hessian[own, own] += penalty
             gradient[own] -= penalty @ beta[own]
         change, inverse = run_lapack(_solved, hessian, gradient)
-        lower = [np.tril(inverse[own, own]) for own in map(self.own, range(len(self.terms)))]
-        return Solution(change, [block + np.tril(block, -1).T for block in lower])
+        edf = np.empty(len(self.terms))
+        for j, term in enumerate(self.terms):
+            lower = np.tril(inverse[self.own(j), self.own(j)])
+            block = lower + np.tril(lower, -1).T
+            edf[j] = term.size - strength[j] * float((block * term.penalty).sum())
+        return Solution(change, edf, lambda: [inverse.diagonal()[self.own(j)] for j in range(len(self.terms))])
 
 
 class RowDesign(CellDesign):
     """The same design, solved in the space of the rows, which are fewer than the coefficients.
 
-    With G the inverse of the penalty, the inverse of X'WX + G⁻¹ is G − G X' (W⁻¹ + X G X')⁻¹ X G (Woodbury). X G X' adds up
-    entries of the inverse penalty of each term. The Newton step and the blocks of the inverse are those of `CellDesign`.
+    With G the inverse of the penalty, the inverse of X'WX + G⁻¹ is G − G X' (W⁻¹ + X G X')⁻¹ X G (Woodbury). X G X' is a sum
+    of one kernel matrix per term, divided by its strength. The Newton step is that of `CellDesign`.
     """
 
     def __init__(self, terms: Sequence[TermCells], n_rows: int):
         super().__init__(terms, n_rows)
-        self._inverse_penalty = [np.linalg.inv(term.penalty) for term in terms]
+        self._covariance = [np.linalg.inv(term.penalty) for term in terms]
+        kernels = [each[term.cell][:, term.cell].ravel() for term, each in zip(terms, self._covariance, strict=True)]
+        self._kernels = np.stack(kernels)  # [n_terms, n_rows²]
 
     def hessians(self, weight: np.ndarray) -> Iterator[np.ndarray]:
         """The weights of each score: the Hessian is not needed."""
@@ -117,37 +126,36 @@ class RowDesign(CellDesign):
 
     def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> Solution:
         """Newton step of the penalised objective, given the weights of the rows."""
-        root, kernel = np.sqrt(hessian), np.full((self.n_rows, self.n_rows), _INTERCEPT_VARIANCE)
-        inverses = [inverse / scale for inverse, scale in zip(self._inverse_penalty, strength, strict=True)]
+        root = np.sqrt(hessian)
+        covariance = [each / scale for each, scale in zip(self._covariance, strength, strict=True)]
         step = np.empty(len(beta))
         step[0] = _INTERCEPT_VARIANCE * gradient[0]
-        for j, (term, inverse) in enumerate(zip(self.terms, inverses, strict=True)):
-            own = self.own(j)
-            kernel += inverse[term.cell][:, term.cell]
-            step[own] = inverse @ gradient[own] - beta[own]
-        kernel *= root[:, None]
-        kernel *= root
-        kernel[np.diag_indices_from(kernel)] += 1.0
-        solution, inner = run_lapack(_solved, kernel, root * self.scores(step))
-        inner = np.tril(inner) + np.tril(inner, -1).T
-        inner *= root[:, None]
-        inner *= root
+        for j, each in enumerate(covariance):
+            step[self.own(j)] = each @ gradient[self.own(j)] - beta[self.own(j)]
+        system = ((1 / strength) @ self._kernels + _INTERCEPT_VARIANCE).reshape(self.n_rows, -1) * root[:, None] * root
+        system[np.diag_indices_from(system)] += 1.0
+        solution, inverse = run_lapack(_solved, system, root * self.scores(step))
+        inverse = (np.tril(inverse) + np.tril(inverse, -1).T) * root[:, None] * root
         pulled = self.gradient(root * solution)
         step[0] -= _INTERCEPT_VARIANCE * pulled[0]
-        blocks = []
-        for j, (term, inverse) in enumerate(zip(self.terms, inverses, strict=True)):
-            own = self.own(j)
-            step[own] -= inverse @ pulled[own]
+        for j, each in enumerate(covariance):
+            step[self.own(j)] -= each @ pulled[self.own(j)]
+        return Solution(step, self._kernels @ inverse.ravel() / strength, lambda: self._variances(covariance, inverse))
+
+    def _variances(self, covariance: list[np.ndarray], inverse: np.ndarray) -> list[np.ndarray]:
+        found = []
+        for term, each in zip(self.terms, covariance, strict=True):
             pair = (term.cell[:, None] * term.size + term.cell).ravel()
-            explained = np.bincount(pair, inner.ravel(), term.size**2).reshape(term.size, term.size)
-            blocks.append(inverse - inverse @ explained @ inverse)
-        return Solution(step, blocks)
+            explained = np.bincount(pair, inverse.ravel(), term.size**2).reshape(term.size, term.size)
+            found.append(each.diagonal() - ((each @ explained) * each).sum(axis=1))
+        return found
 
 
 def design_of(terms: Sequence[TermCells], n_rows: int) -> CellDesign:
     """Design whose Newton step is the cheaper one: in the space of the coefficients or of the rows."""
     n_coefficients = 1 + sum(term.size for term in terms)
-    is_wide = n_rows < _WIDE * n_coefficients and not any(term.direction for term in terms)
+    is_wide = n_rows < _WIDE * n_coefficients and len(terms) * n_rows**2 <= _MAX_KERNELS
+    is_wide = is_wide and not any(term.direction for term in terms)  # steps against a direction couple the cells of a term
     return RowDesign(terms, n_rows) if is_wide else CellDesign(terms, n_rows)
 
 
@@ -160,7 +168,7 @@ class NewtonState:
         self.beta[0] = intercept
         self.strength = np.ones(len(self.terms))
         self.edf = np.array([term.size for term in self.terms], np.float64)
-        self.blocks: list[np.ndarray] = []
+        self.variances: Callable[[], list[np.ndarray]] = list
         if start is not None:  # a fit with fewer terms
             self.beta[0] = start.intercept
             for j, values in enumerate(start.values):
@@ -174,7 +182,8 @@ class NewtonState:
             hessian = hessian / dispersion
             residual = residual / dispersion
         gradient = self.design.gradient(residual)
-        change, self.blocks = self.design.solve(hessian, self.strength, self.beta, gradient)
+        change, edf, self.variances = self.design.solve(hessian, self.strength, self.beta, gradient)
+        self.edf = np.maximum(edf, 1e-9)
         self._move(change, loss)
 
     def _move(self, change: np.ndarray, loss: Loss | None) -> None:
@@ -196,27 +205,22 @@ class NewtonState:
             for own in (self.design.own(j),)
         ) / 2
 
-    def amounts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Effective degrees of freedom and βᵀ S β of each term."""
-        size = np.empty(len(self.terms))
-        for j, term in enumerate(self.terms):
-            own = self.design.own(j)
-            block = self.blocks[j]
-            self.edf[j] = max(term.size - self.strength[j] * float((block * term.penalty).sum()), 1e-9)
-            size[j] = float(self.beta[own] @ term.penalty @ self.beta[own])
-        return self.edf, size
+    def sizes(self) -> np.ndarray:
+        """βᵀ S β of each term."""
+        own = (self.beta[self.design.own(j)] for j in range(len(self.terms)))
+        return np.array([float(beta @ term.penalty @ beta) for beta, term in zip(own, self.terms, strict=True)])
 
     def result(self, dispersion: float = 1.0) -> FittedScore:
         """Coefficients with standard errors; each term is centred by weight."""
         intercept, values, errors = float(self.beta[0]), [], []
-        for j, term in enumerate(self.terms):
+        for j, (term, variance) in enumerate(zip(self.terms, self.variances(), strict=True)):
             own = self.beta[self.design.own(j)].copy()
             if term.direction:
                 own[:-1] = term.direction * np.maximum.accumulate(term.direction * own[:-1])
             mean = float(term.weight @ own / term.weight.sum())
             intercept += mean
             values.append(np.where((term.weight == 0) & _is_missing(term), 0.0, own - mean))
-            errors.append(np.sqrt(np.maximum(self.blocks[j].diagonal(), 0.0)))
+            errors.append(np.sqrt(np.maximum(variance, 0.0)))
         return FittedScore(intercept, values, errors, self.strength, self.edf, dispersion)
 
 
@@ -242,7 +246,7 @@ def update_strengths(states: Sequence[NewtonState]) -> None:
 
     Scores of classes sum to zero, so that n of them have the degrees of freedom of n − 1.
     """
-    edf, size = (np.sum(part, axis=0) for part in zip(*(state.amounts() for state in states), strict=True))
+    edf, size = np.sum([state.edf for state in states], axis=0), np.sum([state.sizes() for state in states], axis=0)
     if len(states) > 1:
         edf *= 1 - 1 / len(states)
     nu = np.array([POOLING if term.is_pooled else 0.0 for term in states[0].terms])
