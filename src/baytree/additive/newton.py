@@ -25,7 +25,7 @@ _WIDE = 0.5  # rows per coefficient below which the equations are solved for the
 
 _MAX_KERNELS = 4_000_000  # numbers in the kernel matrices of all terms, 32 MB
 
-_INTERCEPT_VARIANCE = 1e4  # of the intercept, which has no penalty, in the space of the rows; the optimum does not depend on it
+_INTERCEPT_VARIANCE = 1e4  # of the intercept, which has no penalty, in the space of the rows; the optimum is the same
 
 _MAX_SCORES = 4  # scores whose Hessians are counted in one pass
 
@@ -199,11 +199,14 @@ class NewtonState:
         self.scores = self.scores + size * moved
 
     def _penalty(self, beta: np.ndarray) -> float:
-        return sum(
-            self.strength[j] * float(beta[own] @ term.penalty @ beta[own])
-            for j, term in enumerate(self.terms)
-            for own in (self.design.own(j),)
-        ) / 2
+        return (
+            sum(
+                self.strength[j] * float(beta[own] @ term.penalty @ beta[own])
+                for j, term in enumerate(self.terms)
+                for own in (self.design.own(j),)
+            )
+            / 2
+        )
 
     def sizes(self) -> np.ndarray:
         """βᵀ S β of each term."""
