@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 5_000_000
-EXTRAS = ("cli", "plot", "report", "export", "serve", "dask", "spark")
+EXTRAS = ("cli", "plot", "report", "export", "serve", "mlflow", "dask", "spark")
 SMALL = "/usr/bin:/bin"  # what a user has; compilers are taken out below
 COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
 

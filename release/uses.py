@@ -70,6 +70,14 @@ def serve() -> None:
             server.terminate()
 
 
+def mlflow() -> None:
+    import baytree.mlflow
+
+    model = bt.CARTClassifier().fit(ROWS, "survived")
+    baytree.mlflow.save_model(model, FOLDER / "mlflow")
+    assert type(baytree.mlflow.load_model(FOLDER / "mlflow")) is type(model)
+
+
 def dask() -> None:
     import dask.dataframe as dd
     import pandas as pd
@@ -90,5 +98,5 @@ def spark() -> None:
 
 
 if __name__ == "__main__":
-    {use.__name__: use for use in (library, cli, plot, report, export, serve, dask, spark)}[sys.argv[1]]()
+    {use.__name__: use for use in (library, cli, plot, report, export, serve, mlflow, dask, spark)}[sys.argv[1]]()
     print(f"{sys.argv[1]}: baytree {bt.__version__} on Python {sys.version.split()[0]}")

@@ -72,7 +72,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
     {"estimators.additive"},
     {"sklearn", "storage", "metrics.rejection_curve"},
     {"sklearn.conversion", "model_selection"},
-    {"feature_selection", "conformal_prediction", "streaming", "serve"},
+    {"feature_selection", "conformal_prediction", "streaming", "serve", "mlflow"},
     {"auditing"},
     {"comparison"},
     {"cli"},

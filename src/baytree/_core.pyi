@@ -642,6 +642,11 @@ def curvature_rows(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None),
     Rows with two classes, times the root of their curvature, the constant last.
     """
 
+def cell_products(cell: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
+    """
+    Writes the weighted counts of pairs of cells of up to four scores: the lower triangles, by terms, of their Hessians.
+    """
+
 def sparse_squares(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Adds rows' rows to a symmetric matrix, by the numbers of each row that are not 0.

@@ -5,7 +5,7 @@ The aliases are loose because the accepted libraries (pandas, polars, pyarrow, S
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,5 +28,7 @@ CostsLike: TypeAlias = (
 )
 
 RejectLike: TypeAlias = Any  # reject option: a minimum probability, a dict of rules, or prediction sets
+
+TextTarget: TypeAlias = Literal["python", "javascript", "c", "sql", "pmml", "json"]  # targets of `export` that are text
 
 EstimatorLike: TypeAlias = Any  # an estimator of baytree or one with scikit-learn's interface

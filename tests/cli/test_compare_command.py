@@ -19,6 +19,7 @@ import pytest
 import baytree as bt
 from baytree.cli import output as terminal_output
 from baytree.data.schema import Column, Kind, Schema, Target
+from baytree.model_selection import model_registry
 from shared_tables import bands
 
 
@@ -179,7 +180,7 @@ def test_a_schema_fits_eighty_columns_whatever_its_names_and_levels():
     columns = (Column("a name " * 12, Kind.NOMINAL, many), Column("x", Kind.ORDINAL, ("low" * 30, "high")))
     shown = str(Schema(columns, Target("y", many), ("a name " * 12, "x", "id" * 50)))
     assert max(map(len, shown.splitlines())) <= 80
-    assert "(200 levels)" in shown
+    assert "200 levels: " in shown
 
 
 @pytest.mark.slow
@@ -249,7 +250,29 @@ def test_compare_takes_groups_and_times_and_names_the_scheme(tmp_path):
     done = run(*call, "--groups", "who", "--time", "day", "--gap", "5")
     assert done.exit_code == 0, done.output
     assert "with a gap of 5 days, by group (who)" in " ".join(done.output.split())
-    assert "--drop who --drop day" in done.output
+    again = done.output.split("to fit it again:\n  baytree ")[1].splitlines()[0]
+    assert "--groups who --time day --gap 5.0" in again
+    assert run(*shlex.split(again)).exit_code == 0
+    assert bt.load(tmp_path / "m.baytree").feature_names_in_.tolist() == ["x", "noise"]
     failed = run(*call, "--time", "day", "--gap", "5000")
     assert failed.exit_code == 1
     assert "give a smaller gap" in failed.output
+
+
+def test_fit_takes_groups_and_times_for_the_folds_inside_a_model(tmp_path):
+    rng = np.random.default_rng(0)
+    dates = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 120), "D")
+    rows = bands().assign(who=rng.integers(0, 15, 120), day=dates)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    call = ["fit", "rows.csv", "-t", "label", "-m", "logistic", "-o", "m.baytree", "--date", "day"]
+    assert run(*call, "--groups", "who", "--time", "day", "--gap", "5").exit_code == 0
+    kind = type(model_registry.named("logistic")["classification"].made())
+    assert issubclass(kind, bt.LogisticRegressionCV)
+    expected = model_registry.named("logistic")["classification"].made().fit(rows, "label", groups="who", time="day", gap=5)
+    assert np.array_equal(bt.load(tmp_path / "m.baytree").coef_, expected.coef_)
+    for model in ("nb", "tree"):  # no folds inside: the columns are no features
+        assert run(*call, "-m", model, "--groups", "who", "--time", "day").exit_code == 0
+        assert bt.load(tmp_path / "m.baytree").feature_names_in_.tolist() == ["x", "noise"]
+    assert "--gap needs --time" in run(*call, "--gap", "5").output
+    assert "did you mean 'who'" in run(*call, "--groups", "woh").output
+    assert "needs all rows in memory" in run(*call, "--groups", "who", "--memory", "1GB").output

@@ -276,3 +276,17 @@ def test_the_curve_of_saying_nothing_is_that_of_the_rows_kept_back():
         bt.cross_validate(
             bt.LinearRegression(), penguins[["body_mass_g", "bill_length_mm"]].dropna(), "body_mass_g"
         ).reject_curve()
+
+
+def test_r2_of_small_folds_is_that_of_all_predictions_together():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=24)
+    rows = {"x": x, "y": x + rng.normal(size=24)}
+    found = bt.cross_validate(bt.LinearRegression(), rows, "y", cv=12)
+    held_out, predicted, _ = found.pooled
+    pooled = 1 - ((rows["y"][held_out] - predicted) ** 2).sum() / ((rows["y"] - rows["y"].mean()) ** 2).sum()
+    assert found.mean("R²") < -5 < 0.2 < pooled  # two rows in a fold have hardly any variance of their own
+    mean, low, high = found.summary("R²")
+    assert mean == pytest.approx(pooled)
+    assert low < mean < high <= 1
+    assert f"{pooled:.4f}" in next(line for line in str(found).splitlines() if line.startswith("R²"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from baytree._typing import FrameLike
 from baytree.base.model import Explanation, ExplanationList, predict_codes, predict_with_codes
+from baytree.base.provenance import Provenance
 from baytree.base.unknown_values import name_unknown_values
 from baytree.data.encoding import encode, labels
 from baytree.data.encoding.table import Table, check_columns, check_shape
@@ -40,6 +41,7 @@ class Predictor(msgspec.Struct, frozen=True):
     accepts_infinite: bool = False
     profile: Profile | None = None  # of the training rows, if stored
     costs: CostMatrix | None = None  # None if all misclassifications cost the same
+    provenance: Provenance | None = None  # how the model was validated, if known
 
     def with_costs(self, costs: ClassAmounts) -> Self:
         """Predictor that chooses classes by these costs instead of its own."""
@@ -195,3 +197,4 @@ class FittedEstimator(Protocol):
 
     @property
     def _predictor(self) -> Predictor: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,19 @@ from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli import output as terminal_output
 from baytree.cli.console import FOUND, Interrupted, echo_notes, echo_status, exit_now, in_options
-from baytree.cli.options import COSTS, TABLE, TARGET, declared, kind_options, names, read_options, read_options_of
+from baytree.cli.json_output import JSON, echo_json
+from baytree.cli.options import (
+    COSTS,
+    GAP,
+    TABLE,
+    TARGET,
+    declared,
+    kind_options,
+    names,
+    read_options,
+    read_options_of,
+    structure_options,
+)
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import write_file
 from baytree.model_selection import model_registry as families
@@ -33,12 +44,6 @@ if TYPE_CHECKING:
 _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="Type of the target (default: inferred).")
 
 
-def _structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that name the columns of groups and times to a command."""
-    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.")(command)
-    return click.option("--groups", metavar="COLUMN", help="Column of groups whose rows belong together.")(command)
-
-
 @click.command(short_help="Cross-validate all models on a table and recommend one.")
 @TABLE
 @TARGET
@@ -52,14 +57,17 @@ def _structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @COSTS
 @click.option("-m", "--models", metavar="NAMES", help="Models to compare, such as c45,cart,nb (default: all).")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Output directory.")
-@_structure_options
-@click.option("--gap", type=float, metavar="N", help="Days (dates) or units of --time between training and test rows.")
+@structure_options
+@GAP
 @click.option("--test-size", type=float, metavar="N", help="Rows, or proportion, in each test block of --time.")
 @click.option("--no-save", is_flag=True, help="Do not write any file.")
+@JSON
 @kind_options
 @read_options
 @_Task
-def compare(table: str, target: str, models: str | None, output: Path | None, no_save: bool, **options: Any) -> None:
+def compare(
+    table: str, target: str, models: str | None, output: Path | None, no_save: bool, as_json: bool, **options: Any
+) -> None:
     """Cross-validate all models on the same folds of TABLE and recommend the simplest one that is as good as the best.
 
     As good as the best means within one standard error of its score, and at most 0.01 lower in accuracy.
@@ -87,6 +95,7 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
       baytree compare loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
       baytree compare wine.csv --target quality --task regression
       baytree compare loans.csv -t bad --time date --gap 30 --groups customer
+      baytree compare titanic -t survived --no-save --json
     """
     from baytree.model_selection.problem import SupervisedProblem
 
@@ -96,22 +105,30 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     frame, schema = _frame(table, target, options)
     structure = {name: options[name] for name in ("groups", "time", "gap", "test_size")}
     problem = SupervisedProblem.of(frame, target, options["task"], schema or None, **structure)
-    if not click.get_current_context().meta.get("quiet"):
+    if not (as_json or click.get_current_context().meta.get("quiet")):
         click.echo(escaped(f"{problem.schema.table()}\n\n{terminal_output.describe_rows(problem)}\n", keep="\n"))
     echo_notes(problem.schema.notes)
     costs = arguments.json_of("--costs", options["costs"])
     given = {name: options[name] for name in ("cv", "repeats", "by")} | {"costs": costs}
     with _progress() as watch:
         result = _compared(problem, models, **given, progress=watch)
+    if as_json:
+        echo_json(result.to_dict())
+    else:
+        _print(result)
+    if not no_save:
+        _save(result, directory, is_asked_for=output is not None)
+    if result.is_interrupted:
+        exit_now(Interrupted.exit_code)
+
+
+def _print(result: Comparison) -> None:
+    """Print the leaderboard, the recommended model, and the command that fits it again."""
     shown = result if result.audit is None else replace(result, audit=_with_options(result.audit))
     click.echo(terminal_output.coloured(escaped(str(shown), keep="\n")))
     click.echo("\n" + escaped(terminal_output.first_lines(str(result.recommended)), keep="\n"))
     again = terminal_output.command(click.get_current_context(), result.recommendation.short)
     click.echo(f"\nto fit it again:\n  {escaped(again)}")
-    if not no_save:
-        _save(result, directory, is_asked_for=output is not None)
-    if result.is_interrupted:
-        exit_now(Interrupted.exit_code)
 
 
 compare.help = cleandoc(compare.help or "").replace("MODELS", terminal_output.listed_models(families.FAMILIES))
@@ -120,10 +137,10 @@ compare.help = cleandoc(compare.help or "").replace("MODELS", terminal_output.li
 @click.command(short_help="Examine a table for what makes models look better than they are.")
 @TABLE
 @TARGET
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@JSON
 @click.option("--fail", "is_strict", is_flag=True, help="Exit with code 3 if anything is found.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write an HTML page.")
-@_structure_options
+@structure_options
 @kind_options
 @read_options
 @_Task
@@ -149,9 +166,10 @@ def audit(table: str, target: str, as_json: bool, is_strict: bool, output: Path 
     if output is not None:
         result.report(output)
         echo_status(f"saved to {output}")
-    else:
-        text = json.dumps(result.to_dict(), ensure_ascii=False) if as_json else str(_with_options(result))
-        click.echo(escaped(text, keep="\n"))
+    if as_json:
+        echo_json(result.to_dict())
+    elif output is None:
+        click.echo(escaped(str(_with_options(result)), keep="\n"))
     if is_strict and result.findings:
         click.get_current_context().exit(FOUND)
 
@@ -195,10 +213,11 @@ def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:
     help="Method for binning numeric columns.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write the ranking as CSV.")
+@JSON
 @kind_options
 @read_options
 @_Task
-def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **options: Any) -> None:
+def rank(table: str, target: str, by: str, cuts: str, output: Path | None, as_json: bool, **options: Any) -> None:
     """Rank the columns of TABLE by their association with the target.
 
     \b
@@ -233,7 +252,10 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
     arguments.refuse_input_as_output(output, table)
     frame, schema = _frame(table, target, options)
     ranking = rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
-    click.echo(escaped(str(ranking), keep="\n"))
+    if as_json:
+        echo_json({"by": ranking.by, "target": ranking.target, "columns": list(map(asdict, ranking.ranks))})
+    else:
+        click.echo(escaped(str(ranking), keep="\n"))
     if output is not None:
         from baytree.cli import csv_output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import click
 
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
+from baytree.cli.completion import completion, names_from
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
+from baytree.cli.json_output import JSON, echo_json, shown
 from baytree.cli.options import (
     COSTS,
+    GAP,
     MODEL,
     OUTPUT,
     TABLE,
@@ -22,6 +26,7 @@ from baytree.cli.options import (
     names,
     read_options,
     read_options_of,
+    structure_options,
 )
 from baytree.display.terminal import TERMINAL_WIDTH, aligned, escaped
 from baytree.model_selection import model_registry
@@ -50,10 +55,20 @@ def main() -> None:
 @main.command(short_help="Fit a model to a table.")
 @TABLE
 @TARGET
-@click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(model_registry.names()) + ".")
+@click.option(
+    "-m",
+    "--model",
+    default="nb",
+    show_default=True,
+    metavar="NAME",
+    help=", ".join(model_registry.names()) + ".",
+    shell_complete=names_from(model_registry.names),
+)
 @click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the model.")
 @click.option("--weight", metavar="COLUMN", help="Column of sample weights.")
 @COSTS
+@structure_options
+@GAP
 @kind_options
 @read_options
 @click.option("--task", type=click.Choice(list(model_registry.FAMILIES)), help="Type of the target (default: inferred).")
@@ -65,6 +80,9 @@ def fit(
     """Fit a model that predicts a column of TABLE.
 
     Without -o, print the model; with -o, save it and print the schema for review.
+
+    The columns of --groups and --time are no features. Models that choose a penalty or prune by cross-validation keep the
+    rows of a group in one fold, and test each fold on rows after its training rows.
 
     Model names and default settings are those of baytree compare. Parameters are those of the Python class, as
     name=value, where the value is a number, true, false, none, a string or JSON. For an unknown name or value the
@@ -78,6 +96,7 @@ def fit(
       baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
       baytree fit loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
+      baytree fit loans.csv -t bad -m logistic --time date --gap 30
       baytree fit 'big/*.parquet' -t y -m tree --memory 2GB -o m.baytree
       baytree fit 'big/*.parquet' -t y --engine spark -o m.baytree
     """
@@ -88,14 +107,19 @@ def fit(
     schema = declared(options)
     param = param if arguments.json_of("--costs", costs) is None else (*param, f"costs={costs}")
     offers = arguments.candidate_estimators(model, param, schema, options["task"])
-    request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"])
+    structure = {name: options[name] for name in ("groups", "time", "gap") if options[name] is not None}
+    if options["gap"] is not None and options["time"] is None:
+        raise click.UsageError("--gap needs --time, the column that orders the rows")
+    request = FitRequest(target, options["weight"], tuple(names(options["drop"])), options["task"], structure)
     weights = [request.weight] if request.weight else []
     how = read_options_of(options, schema, numbers=weights)
     if engine_options.uses_engine(table, options):
+        if structure:
+            raise click.UsageError(f"--{next(iter(structure))} needs all rows in memory; omit --engine and --memory")
         fitted = engine_options.fit_on_engine(offers, table, request, options, how)
     else:
         source = arguments.source(table, how, target)
-        arguments.columns([target, *schema, *weights, *request.drop], source)
+        arguments.columns([target, *schema, *weights, *request.drop, *request.structure_columns], source)
         with progress(source.size, "fitting") as done:
             fitted = learn(offers, source, request, done)
     echo_notes(fitted.schema_.notes)
@@ -109,14 +133,16 @@ def fit(
 @main.command(short_help="Print a model, or draw its tree.")
 @MODEL
 @click.option("--schema", is_flag=True, help="Print only the columns, their kinds and levels.")
+@JSON
 @OUTPUT
-def show(model: Path, schema: bool, output: Path | None) -> None:
+def show(model: Path, schema: bool, as_json: bool, output: Path | None) -> None:
     """Print a model as text; with -o, draw its tree as SVG.
 
     \b
     Examples:
       baytree show m.baytree
       baytree show m.baytree --schema
+      baytree show m.baytree --json
       baytree show m.baytree -o tree.svg
     """
     arguments.refuse_input_as_output(output, model)
@@ -124,8 +150,10 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
     if output is not None:
         report_commands.draw(predictor, model, output)
         echo_status(f"saved to {output}")
-        return
-    click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
+    if as_json:
+        echo_json(shown(predictor, with_summary=not schema))
+    elif output is None:
+        click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
 
 
 @main.command(short_help="Merge models that were fitted to different rows.")
@@ -157,28 +185,41 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     echo_status(f"saved to {output}")
 
 
+def _bundled_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from baytree import datasets as bundled
+
+    return [name for name in bundled.names() if name.startswith(incomplete)]
+
+
 @main.command(short_help="List, describe or export the bundled tables.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_bundled_names)
+@JSON
 @OUTPUT
-def datasets(name: str | None, output: Path | None) -> None:
+def datasets(name: str | None, as_json: bool, output: Path | None) -> None:
     """List the bundled tables, or describe one; with -o, write it as CSV.
 
     \b
     Examples:
       baytree datasets
       baytree datasets titanic -o titanic.csv
+      baytree datasets --json
     """
     from baytree import datasets as bundled
 
+    if name is not None and name.lower().replace("_", "-") not in bundled.names():
+        raise click.UsageError(did_you_mean("data set", name, bundled.names()))
+    if as_json:
+        echo_json({"tables": [asdict(bundled.describe(each)) for each in ([name] if name else bundled.names())]})
     if name is None:
+        if as_json:
+            return
         tables = [bundled.describe(each) for each in bundled.names()]
         rows = [[each.name, each.rows, len(each.columns), each.target, each.terms] for each in tables]
         click.echo(aligned(["name", "rows", "columns", "target", "terms"], rows))
         return
-    if name.lower().replace("_", "-") not in bundled.names():
-        raise click.UsageError(did_you_mean("data set", name, bundled.names()))
     if output is None:
-        click.echo(str(bundled.describe(name)))
+        if not as_json:
+            click.echo(str(bundled.describe(name)))
         return
     from baytree.cli import csv_output
 
@@ -213,3 +254,5 @@ main.add_command(model_commands.drift)
 main.add_command(model_commands.diff)
 
 main.add_command(model_commands.serve)
+
+main.add_command(completion)

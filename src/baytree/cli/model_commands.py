@@ -12,7 +12,9 @@ import click
 
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments
-from baytree.cli.console import echo_status, progress
+from baytree.cli.completion import names_from
+from baytree.cli.console import FOUND, echo_status, progress
+from baytree.cli.json_output import JSON, echo_json
 from baytree.cli.options import MODEL, OUTPUT, REJECT, TABLE, read_options
 from baytree.display.terminal import escaped
 from baytree.exporters import EXPORTERS, export
@@ -22,7 +24,7 @@ from baytree.exporters import EXPORTERS, export
 @click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
 @click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
 @click.argument("table", required=False, metavar="[TABLE]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@JSON
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write an HTML page.")
 @read_options
 def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | None, **options: object) -> None:
@@ -53,29 +55,30 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | 
     if output is not None:
         result.report(output)
         echo_status(f"saved to {output}")
-        return
-    click.echo(msgspec.json.encode(result.to_dict()).decode() if as_json else escaped(str(result), keep="\n"))
+    if as_json:
+        echo_json(result.to_dict())
+    elif output is None:
+        click.echo(escaped(str(result), keep="\n"))
 
 
 @click.command(short_help="Compare new rows with the training rows.")
 @MODEL
 @TABLE
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@JSON
+@click.option("--fail", "is_strict", is_flag=True, help="Exit with code 3 if a column has changed significantly.")
 @read_options
-def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
+def drift(model: Path, table: str, as_json: bool, is_strict: bool, **options: object) -> None:
     """Compare the rows of TABLE with the rows that MODEL was trained on.
 
     Shows for each column the distance between the two distributions, whether it is significant (corrected for the
     number of columns), missing values and new levels, and the effect on the predictions. TABLE needs no target, is read
-    in batches, and may lack columns. The exit code is 0 with or without drift.
+    in batches, and may lack columns. The exit code is 0 with or without drift, unless --fail is given.
 
     \b
     Examples:
       baytree drift m.baytree today.csv
-      baytree drift m.baytree today.csv --json
+      baytree drift m.baytree today.csv --json --fail
     """
-    import msgspec
-
     from baytree.drift_detection.drift import Drift
     from baytree.streaming.predict import drift_of
 
@@ -83,7 +86,12 @@ def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
     source = arguments.some_columns(predictor, table, options)
     with progress(source.size, "reading") as done:
         result = Drift(predictor, drift_of(predictor, source, done))
-    click.echo(msgspec.json.encode(result.to_dict()).decode() if as_json else escaped(str(result), keep="\n"))
+    if as_json:
+        echo_json(result.to_dict())
+    else:
+        click.echo(escaped(str(result), keep="\n"))
+    if is_strict and result.alarms:
+        click.get_current_context().exit(FOUND)
 
 
 SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hint about -o
@@ -91,7 +99,14 @@ SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hi
 
 @click.command("export", short_help="Export a model to another language.")
 @MODEL
-@click.option("--to", "target", required=True, metavar="TARGET", help=", ".join(EXPORTERS) + ".")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    metavar="TARGET",
+    help=", ".join(EXPORTERS) + ".",
+    shell_complete=names_from(lambda: EXPORTERS),
+)
 @click.option(
     "--dialect", metavar="NAME", help="SQL only: duckdb, sqlite, postgres, mysql, spark, bigquery, snowflake or tsql."
 )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baytree.cli import completion
+
 if TYPE_CHECKING:
     from baytree.data.files.options import ReadOptions
 
@@ -44,6 +46,15 @@ def kind_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_KINDS):
         command = option(command)
     return command
+
+
+def structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name the columns of groups and times to a command."""
+    command = click.option("--time", metavar="COLUMN", help="Column of dates or times.", shell_complete=completion.columns)(
+        command
+    )
+    about = "Column of groups whose rows belong together."
+    return click.option("--groups", metavar="COLUMN", help=about, shell_complete=completion.columns)(command)
 
 
 def read_options_of(
@@ -107,17 +118,21 @@ def _date(given: str) -> tuple[str, Any]:
     raise click.UsageError(f"--date {given!r}: give dmy, mdy, or year, month and weekday, as in --date day=year,month")
 
 
-TABLE = click.argument("table", metavar="TABLE")
+TABLE = click.argument("table", metavar="TABLE", shell_complete=completion.tables)
 
 MODEL = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
 
-TARGET = click.option("-t", "--target", required=True, metavar="COLUMN", help="Column to predict.")
+TARGET = click.option(
+    "-t", "--target", required=True, metavar="COLUMN", help="Column to predict.", shell_complete=completion.columns
+)
 
 COSTS = click.option(
     "--costs",
     metavar="JSON",
     help='Misclassification costs by true and predicted class, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
 )
+
+GAP = click.option("--gap", type=float, metavar="N", help="Days (dates) or units of --time between training and test rows.")
 
 STRICT = click.option("--strict", is_flag=True, help="Fail on unreadable cells and unknown levels.")
 

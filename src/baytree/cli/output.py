@@ -98,8 +98,6 @@ def command(context: click.Context, short: str) -> str:
     for option in context.command.params:
         if isinstance(option, click.Option) and option.name in known and _was_given(context, option):
             words += _typed(option, context.params[option.name])
-    for column in dict.fromkeys(context.params.get(name) for name in ("groups", "time")):
-        words += ["--drop", column] if column else []  # it orders or groups the rows, and is no feature
     return shlex.join([*words, "-o", "m.baytree"])
 
 

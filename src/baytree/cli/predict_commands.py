@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ import click
 from baytree._warnings import did_you_mean
 from baytree.cli import arguments
 from baytree.cli.console import echo_notes, echo_status, progress
+from baytree.cli.json_output import JSON, echo_json, lines_written, prediction_lines
 from baytree.cli.options import COSTS, MODEL, OUTPUT, REJECT, STRICT, TABLE, names, read_options
 from baytree.display.terminal import escaped
 from baytree.file_io.atomic import is_written_in_place
@@ -39,6 +42,7 @@ LEARNT_FROM = "as many rows of each class as in training: if these are the train
 @COSTS
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, such as id,name.")
 @STRICT
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of CSV, one line per row.")
 @read_options
 @OUTPUT
 def predict(
@@ -49,10 +53,11 @@ def predict(
     reject: float | None,
     costs: str | None,
     keep: tuple[str, ...],
+    as_json: bool,
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Predict each row of TABLE and write CSV to standard output or a file.
+    """Predict each row of TABLE and write CSV to standard output or a file; with --json, a line of JSON for each row.
 
     Unreadable cells and levels unknown from training are treated as missing, with a note; with --strict they are an
     error. Columns that the model does not use may be absent. --costs replace the model's own costs. Text that a
@@ -64,6 +69,7 @@ def predict(
       baytree predict m.baytree new.csv --proba --explain 3 -o answers.csv
       baytree predict m.baytree new.csv --keep id,name -o answers.csv
       baytree predict m.baytree new.csv --reject 0.8 -o answers.csv
+      baytree predict m.baytree new.csv --proba --json
       cat new.csv | baytree predict m.baytree -
     """
     from baytree.cli import csv_output
@@ -77,10 +83,15 @@ def predict(
     predictor = arguments.with_costs(predictor, costs)
     source = arguments.source_once(predictor, table, options, extra_columns)
 
+    classes = (batch_predict.target_of(predictor).classes or ()) if proba else ()
+
     def write_all(source: files.TableSource) -> None:
-        with csv_output.written(output) as write, progress(source.size, "predicting") as done:
+        with ExitStack() as open_files, progress(source.size, "predicting") as done:
+            write: Callable[[Any], object] = open_files.enter_context(
+                lines_written(output) if as_json else csv_output.written(output)
+            )
             for columns in batch_predict.answers(predictor, source, proba, done, extra_columns, reasons, reject):
-                write(columns)
+                write(prediction_lines(columns, extra_columns, classes, reasons, reject is not None) if as_json else columns)
 
     if output and not is_written_in_place(output):  # a file is replaced only at the end, so a second attempt can start over
         files.attempt(source, write_all)
@@ -95,14 +106,16 @@ def predict(
 @TABLE
 @click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Row number, starting at 1 (repeatable).")
 @STRICT
+@JSON
 @read_options
-def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> None:
+def explain(model: Path, table: str, row: tuple[int, ...], as_json: bool, **options: Any) -> None:
     """Explain the predictions of rows of TABLE: the contribution of each column for and against each class.
 
     \b
     Examples:
       baytree explain m.baytree new.csv
       baytree explain m.baytree new.csv --row 3 --row 17
+      baytree explain m.baytree new.csv --json
     """
     from baytree.streaming import predict as batch_predict
 
@@ -113,6 +126,10 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
     absent = sorted(set(row) - set(rows_by_number))
     if absent:
         raise click.UsageError(f"{table} has no row {absent[0]:,}")
+    if as_json:
+        explained = [{"row": n} | predictor.explain(rows_by_number[n])[0].to_dict() for n in sorted(rows_by_number)]
+        echo_json({"model": predictor.name, "target": predictor.schema.target.name, "rows": explained})
+        return
     for row_number in sorted(rows_by_number):
         explanation = str(predictor.explain(rows_by_number[row_number])[0])
         click.echo(click.style(f"row {row_number:,}: ", bold=True) + escaped(explanation, keep="\n") + "\n")
@@ -124,8 +141,9 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
 @COSTS
 @click.option("--curve", metavar="CLASS", help="Also print the decision curve (net benefit) of CLASS.")
 @STRICT
+@JSON
 @read_options
-def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **options: Any) -> None:
+def evaluate(model: Path, table: str, costs: str | None, curve: str | None, as_json: bool, **options: Any) -> None:
     """Evaluate a model on TABLE, which must contain the target column.
 
     Use rows that the model was not trained on; on training rows the results are optimistic. For classes, prints
@@ -138,6 +156,7 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **op
     Examples:
       baytree evaluate m.baytree held-out.csv
       cat held-out.csv | baytree evaluate m.baytree -
+      baytree evaluate m.baytree held-out.csv --json
       baytree evaluate m.baytree held-out.csv --curve ill \\
         --costs '{"ill": {"well": 20}, "well": {"ill": 1}}'
     """
@@ -157,9 +176,11 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **op
     if counted is None or not counted.n_rows:
         raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
     result = Evaluation(predictor.name, target.name, target.classes or (), counted)
-    click.echo(str(result))
-    if curve is not None:
-        click.echo(f"\n{result.decision_curve(curve)}")
+    benefit = None if curve is None else result.decision_curve(curve)
+    if as_json:
+        echo_json({**result.to_dict(), "decision_curve": None if benefit is None else vars(benefit)})
+    else:
+        click.echo(str(result) if benefit is None else f"{result}\n\n{benefit}")
     if _may_be_training_rows(result, predictor.profile):
         echo_notes([LEARNT_FROM])
 

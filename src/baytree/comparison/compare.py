@@ -14,11 +14,13 @@ import numpy as np
 from baytree import param_validation
 from baytree._typing import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.auditing.audit import audit_problem
+from baytree.base.provenance import Provenance
 from baytree.comparison.candidates import participants, with_costs
 from baytree.comparison.fold_tasks import FoldTasks, Progress
 from baytree.comparison.leaderboard import Comparison
 from baytree.comparison.recommendation import criterion, refuse_single_rows
 from baytree.data.schema.schema import Schema
+from baytree.estimators.base import Estimator
 from baytree.folds.row_structure import GapLike, GroupsLike, TimeLike
 from baytree.folds.splitters import CV, Folds, repeated
 from baytree.model_selection.problem import SupervisedProblem
@@ -139,6 +141,9 @@ def run_comparison(
     found = FoldTasks(problem, folds, progress, n_jobs).run(
         candidates, skipped, judging, cautions(problem, folds, problem.task)
     )
+    for entry in found.entries:
+        if isinstance(entry.fitted, Estimator):
+            entry.fitted._record_provenance(Provenance.of(entry.validation, audited))
     return replace(found, audit=audited)
 
 

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from baytree import _warnings
 from baytree.comparison.candidates import CandidateModel
-from baytree.comparison.entry import Entry, Size, ordered
+from baytree.comparison.entry import Entry, ordered
 from baytree.comparison.leaderboard import Comparison
 from baytree.comparison.recommendation import JudgingCriterion, trials_of_the_baseline
+from baytree.comparison.size import Size
 from baytree.estimators.learner_access import SharedStages
 from baytree.folds.splitters import Folds
 from baytree.model_selection.problem import SupervisedProblem

@@ -24,6 +24,8 @@ from baytree.model_selection.significance import Interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from baytree.estimators.prediction import Classifier, Regressor
+
 
 @dataclass(frozen=True, repr=False)
 class Comparison(TextResult):
@@ -85,17 +87,17 @@ class Comparison(TextResult):
         return self.baseline.label.target.name
 
     @property
-    def best(self) -> Any:
+    def best(self) -> Classifier | Regressor:
         """Model with the best mean score, fitted to all rows."""
         return self.entries[0].fitted
 
     @property
-    def recommended(self) -> Any:
+    def recommended(self) -> Classifier | Regressor:
         """Recommended model, fitted to all rows."""
         return self.recommendation.fitted
 
     @property
-    def models(self) -> dict[str, Any]:
+    def models(self) -> dict[str, Classifier | Regressor]:
         """All models, fitted to all rows, by short name."""
         return {entry.short: entry.fitted for entry in self.entries}
 

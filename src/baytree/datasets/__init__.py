@@ -12,7 +12,13 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+Cells = list[str | int | float | None]  # the values of a column; None where one is missing
 
 __all__ = ["Description", "describe", "load", "names"]
 
@@ -66,6 +72,14 @@ def describe(name: str) -> Description:
     return known[plain]
 
 
+@overload
+def load(name: str, as_: Literal["pandas"]) -> pd.DataFrame: ...
+@overload
+def load(name: str, as_: Literal["polars"]) -> pl.DataFrame: ...
+@overload
+def load(name: str, as_: Literal["dict"]) -> dict[str, Cells]: ...
+@overload
+def load(name: str, as_: None = None) -> pd.DataFrame | pl.DataFrame | dict[str, Cells]: ...
 def load(name: str, as_: Literal["pandas", "polars", "dict"] | None = None) -> Any:
     """Return a data set as a pandas frame, a polars frame if pandas is not installed, or else a dict of lists.
 

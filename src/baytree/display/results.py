@@ -44,7 +44,8 @@ def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray], like: object 
         import pandas as pd
 
         stored = {
-            name: pd.arrays.SparseArray(values, fill_value=0) if is_sparse else values for name, values in columns.items()
+            name: pd.arrays.SparseArray(np.asarray(values), fill_value=0) if is_sparse else values
+            for name, values in columns.items()
         }
         return pd.DataFrame(stored, index=getattr(like, "index", None) if own == "pandas" else None)
     if not used:

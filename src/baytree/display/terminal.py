@@ -99,11 +99,31 @@ def quoted(level: object) -> str:
     return '"' + name.replace('"', '\\"') + '"'
 
 
-def listed(levels: Sequence[object], max_levels: int | None = None) -> str:
-    """Return levels in one line; beyond `max_levels` levels, the first ones and the total number."""
+MAX_LISTED_LEVELS = 12  # levels of a condition that are listed by name in a line of text
+
+MAX_LIST_CHARACTERS, _MAX_LEVEL_CHARACTERS = 64, 20  # of a shortened list of levels, and of a name in it
+
+
+def listed(
+    levels: Sequence[object],
+    max_levels: int | None = None,
+    max_characters: int = MAX_LIST_CHARACTERS,
+    noun: str = "levels",
+) -> str:
+    """Return levels in one line; beyond `max_levels`, their number, as many names as fit, and how many more there are.
+
+    >>> listed(["red", "green", "blue"], 3), listed(range(1618), 4), listed(["A very long name of a shop"] * 1618, 12, 45)
+    ('red, green, blue', '1,618 levels: 0, 1, 2, +1,615', '1,618 levels: A very long name of…, +1,617')
+    """
     if max_levels is None or len(levels) <= max_levels:
         return ", ".join(map(quoted, levels))
-    return ", ".join([*map(quoted, levels[: max_levels - 1]), f"… ({len(levels)} levels)"])
+    head = f"{len(levels):,} {noun}"
+    names = [quoted(shortened(plain(level), _MAX_LEVEL_CHARACTERS)) for level in levels[: max_levels - 1]]
+    for n in range(len(names), 0, -1):
+        text = f"{head}: {', '.join(names[:n])}, +{len(levels) - n:,}"
+        if len(text) <= max_characters:
+            return text
+    return head
 
 
 def counted(n: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, final, overload
 
 import msgspec
 import numpy as np
@@ -22,10 +22,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import param_validation
-from baytree._typing import FrameLike, TargetLike, WeightsLike
+from baytree._typing import FrameLike, TargetLike, TextTarget, WeightsLike
 from baytree.base.learner import FitResult, Learner, observe_profile, submit_profile
 from baytree.base.model import Explanation
 from baytree.base.predictor import Predictor, is_without_rows
+from baytree.base.provenance import AuditLike, Provenance, ValidationLike
 from baytree.data.encoding import encode, labels
 from baytree.data.encoding import read_target as target_reading
 from baytree.data.encoding.sample import (
@@ -88,6 +89,7 @@ class Estimator(BaseEstimator):
     schema_: Schema
     profile_: Profile | None = None  # of all rows so far
     _costs: CostMatrix | None = None  # by which the fitted model chooses a class
+    _validated: tuple[Any, Provenance] | None = None  # a model, and how it was validated
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -148,6 +150,33 @@ class Estimator(BaseEstimator):
         """Explain the prediction of each row; returns one `Explanation` per row."""
         return self._predictor.explain(X)
 
+    @overload
+    def export(
+        self,
+        target: TextTarget,
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> str: ...
+    @overload
+    def export(
+        self,
+        target: Literal["onnx"],
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> bytes: ...
+    @overload
+    def export(
+        self,
+        target: str,
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> str | bytes: ...
     def export(
         self,
         target: str,
@@ -172,6 +201,29 @@ class Estimator(BaseEstimator):
         from baytree.reporting import report  # slow import, only needed here
 
         return report(self, frame, path, rows=rows, sets=sets)
+
+    def card(self, *, validation: ValidationLike | None = None, audit: AuditLike | None = None) -> str:
+        """Return the model card in Markdown: data, schema, validation, audit, drift reference and limits.
+
+        Parameters
+        ----------
+        validation : CrossValidation, optional
+            Result of `cross_validate`; by default what `compare` recorded with the model.
+        audit : Audit, optional
+            Result of `audit` on the training table; by default what `compare` recorded with the model.
+        """
+        from baytree.reporting.model_card import markdown  # slow import, only needed here
+
+        return markdown(self._predictor, self.get_params(deep=False), Provenance.of(validation, audit))
+
+    def _record_provenance(self, provenance: Provenance) -> None:
+        """Record how the model was validated; it holds for this model, so pruning or editing it removes the record."""
+        self._validated = (self.model_, provenance)
+
+    @property
+    def _provenance(self) -> Provenance | None:
+        """How the model was validated; None if that is not known."""
+        return self._validated[1] if self._validated is not None and self._validated[0] is self.model_ else None
 
     def _learner(self, schema: Schema) -> Learner:
         """Build the learner for rows of this schema from the validated parameters."""
@@ -283,7 +335,8 @@ class Estimator(BaseEstimator):
         if not hasattr(self, "model_"):  # check_is_fitted reads tags, which takes longer than predicting a row
             check_is_fitted(self, "model_")
         name = type(self).__name__
-        return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_, self._costs)
+        read = (self.unseen, self._accepts_infinite)
+        return Predictor(self.schema_, self.model_, name, *read, self.profile_, self._costs, self._provenance)
 
     def _encoded(self, X: FrameLike) -> Table:
         """Encode rows for prediction with the schema of the fit."""

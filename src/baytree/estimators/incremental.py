@@ -125,9 +125,9 @@ def check_common_classes(one: Schema, other: Schema) -> None:
     """Raise ValueError if two classifiers have no class in common: they predict different targets."""
     if one.target.classes is None or other.target.classes is None or set(one.classes) & set(other.classes):
         return
+    own, others = (listed(schema.classes, 6, noun="classes") for schema in (one, other))
     raise ValueError(
-        f"cannot merge: the models have no class in common ({listed(one.classes, 6)} and {listed(other.classes, 6)}); "
-        "they must predict the same target"
+        f"cannot merge: the models have no class in common ({own} and {others}); they must predict the same target"
     )
 
 

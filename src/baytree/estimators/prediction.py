@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from baytree import param_validation
@@ -93,7 +94,7 @@ class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
             raise ValueError("reject needs rows in memory; pass a local frame, such as one partition at a time")
         return [] if is_without_rows(X) else rejection_reasons(self, X, reject, predictor)
 
-    def predict_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         return self._predictor.predict_proba(X)
 
@@ -107,7 +108,7 @@ class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
             _warn_of_numbers(target, type(self).__name__)
         return prepared
 
-    def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
+    def predict_interval(self, X: FrameLike, level: float = 0.95) -> npt.NDArray[np.float64]:
         """Confidence intervals of the class probabilities.
 
         An interval measures how much a prediction depends on the sample of training rows, under the model's own assumptions:
@@ -148,7 +149,7 @@ class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
             warn("costs is called question_costs now", DeprecationWarning)
         return interview(self._predictor, frame, sure, costs if question_costs is None else question_costs)
 
-    def predict_log_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_log_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Logarithm of `predict_proba`. float64 [n_rows, n_classes]"""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -175,11 +176,11 @@ class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
 class Regressor(RegressorPlots, RegressorMixin, Estimator):
     """Base class of regressors."""
 
-    def predict(self, X: FrameLike) -> np.ndarray:
+    def predict(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Predict the expected value of each row. float64 [n_rows]"""
         return self._predictor.predict(X)
 
-    def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
+    def predict_interval(self, X: FrameLike, level: float = 0.95) -> npt.NDArray[np.float64]:
         """Confidence intervals of the expected value, given the training rows.
 
         An interval covers the mean of all rows with these values, not the value of the next row: for prediction intervals

@@ -11,8 +11,9 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
+from baytree._typing import TextTarget
 from baytree.file_io.atomic import write_file
 
 if TYPE_CHECKING:
@@ -31,6 +32,33 @@ EXPORTERS: Mapping[str, str] = {
 }
 
 
+@overload
+def export(
+    model: FittedEstimator | Predictor,
+    target: TextTarget,
+    path: str | os.PathLike | None = None,
+    *,
+    reject: float | None = None,
+    **options: object,
+) -> str: ...
+@overload
+def export(
+    model: FittedEstimator | Predictor,
+    target: Literal["onnx"],
+    path: str | os.PathLike | None = None,
+    *,
+    reject: float | None = None,
+    **options: object,
+) -> bytes: ...
+@overload
+def export(
+    model: FittedEstimator | Predictor,
+    target: str,
+    path: str | os.PathLike | None = None,
+    *,
+    reject: float | None = None,
+    **options: object,
+) -> str | bytes: ...
 def export(
     model: FittedEstimator | Predictor,
     target: str,

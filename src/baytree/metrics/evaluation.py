@@ -140,6 +140,12 @@ class Evaluation(TextResult):
         """Data frame with one row per metric."""
         return frame_of({"metric": list(self.scores), "score": list(self.scores.values())})
 
+    def to_dict(self) -> dict[str, Any]:
+        """Scores and confusion matrix (None for numbers) as plain values."""
+        confusion = self.confusion.tolist() if self.classes else None
+        head = {"model": self.name, "target": self.target, "classes": list(self.classes), "rows": self.n_rows}
+        return {**head, "scores": dict(self.scores), "confusion": confusion}
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the calibration curve; needs matplotlib."""
         from baytree.rendering.plots.charts import calibration

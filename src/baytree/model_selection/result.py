@@ -142,7 +142,8 @@ class CrossValidation(TextResult):
     def summary(self, metric: str) -> Interval:
         """Mean of the folds and its 95 % interval by the corrected resampled t test.
 
-        If folds are single rows, or there is only one, all predictions are scored together, with a bootstrap interval.
+        R² is that of all predictions together: see `overall`. If folds are single rows, or there is only one, all
+        predictions are scored together, with a bootstrap interval.
         """
         if metric not in self._known_summaries:
             self._known_summaries[metric] = self._over_folds(metric) if self.is_by_fold else self._over_answers(metric)
@@ -157,7 +158,19 @@ class CrossValidation(TextResult):
         return {}
 
     def _over_folds(self, metric: str) -> Interval:
-        return within(corrected_interval(self.scores(metric), self.ratio), metrics.RANGES[metric])
+        found = self._pooled_r2() if metric == "R²" else corrected_interval(self.scores(metric), self.ratio)
+        return within(found, metrics.RANGES[metric])
+
+    def _pooled_r2(self) -> Interval:
+        """R² of all predictions together; its interval is that of the mean squared error, divided by the total variance."""
+        rows, _, _ = self.pooled
+        values, error = self.label.values[rows], corrected_interval(self.scores("squared error"), self.ratio)
+        weight = self._weights(rows)
+        variance = float(np.average((values - np.average(values, weights=weight)) ** 2, weights=weight))
+        r2 = self.overall("R²")
+        if not variance:
+            return Interval(r2, np.nan, np.nan)
+        return Interval(r2, r2 - (error.high - error.mean) / variance, r2 + (error.mean - error.low) / variance)
 
     def _over_answers(self, metric: str) -> Interval:
         scored = self._answers(*self.pooled)

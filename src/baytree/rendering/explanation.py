@@ -54,7 +54,7 @@ def format_amounts(explanation_table: ExplanationTable) -> list[str]:
     left = (
         "no class is left"
         if explanation_table.excluded.is_every
-        else f"without {listed(explanation_table.excluded.together, _MAX_CLASSES)}"
+        else f"without {listed(explanation_table.excluded.together, _MAX_CLASSES, noun='classes')}"
     )
     return [*every, f"{explanation_table.total:+9.3f}" if isfinite(explanation_table.total) else left]
 
@@ -95,7 +95,7 @@ def _amount(amount: float, excludes: str) -> str:
 
 
 def _excludes(classes: tuple[object, ...]) -> str:
-    return f"excludes {listed(classes, _MAX_CLASSES)}" if classes else ""
+    return f"excludes {listed(classes, _MAX_CLASSES, noun='classes')}" if classes else ""
 
 
 def _text_bar(amount: float, length: int) -> str:

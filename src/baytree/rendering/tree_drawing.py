@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
 from baytree.display.palette import class_colour, legend_labels
-from baytree.display.terminal import plain, quoted, shortened
+from baytree.display.terminal import MAX_LISTED_LEVELS, plain, quoted, shortened
 from baytree.rendering.tree_layout import (
     BAR_HEIGHT,
     CARD_HEIGHT,
@@ -184,8 +184,6 @@ def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
-_MAX_EDGE_LEVELS = 12  # levels that are listed at an edge of a DOT graph
-
 _DOT_STYLE = (
     '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
     '  edge [fontname="sans-serif"];',
@@ -211,7 +209,7 @@ def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
     above: list[int] = []  # the last node of each depth
     for node in nodes:
         if node.condition:
-            parent, words = above[node.depth - 1], _quoted(label(node.condition, _MAX_EDGE_LEVELS))
+            parent, words = above[node.depth - 1], _quoted(label(node.condition, MAX_LISTED_LEVELS))
             edges.setdefault(parent, []).append(f"  n{parent} -> n{node.id} [label={words}];")
         above[node.depth :] = [node.id]
     return edges

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from baytree.display.terminal import number, plain, quoted, shortened
+from baytree.display.terminal import MAX_LISTED_LEVELS, number, plain, quoted, shortened
 from baytree.rendering.tree_text import label, proportion, sentence
 from baytree.summary.tree import Node, TreeSummary
 
@@ -174,7 +174,8 @@ def _card(node: Node, parent: int, classes: tuple[str, ...], proportions: tuple[
     answer = classes[node.prediction] if classes else f"{node.value:.5g}"
     support = f"{100 * node.value:.0f} % of {rows}" if classes else rows
     summary = f"{shortened(answer, 14)}, {support}" if question and classes else support
-    path = sentence(node.condition) if node.condition else ""
+    branch = label(node.condition, _MAX_BRANCH_LEVELS, MAX_LINE_CHARACTERS) if node.condition else ""
+    path = sentence(node.condition, MAX_LISTED_LEVELS) if node.condition else ""
     probability = "" if node.kept is None else f", probability {proportion(node.kept)}"
     tip = (path, f"{answer}: {support}", f"splits by {question}{probability}" if question else "")
     return Card(
@@ -185,7 +186,7 @@ def _card(node: Node, parent: int, classes: tuple[str, ...], proportions: tuple[
         answer=shortened(answer, MAX_LINE_CHARACTERS),
         support=support,
         summary=summary,
-        branch=shortened(label(node.condition, _MAX_BRANCH_LEVELS), MAX_LINE_CHARACTERS) if node.condition else "",
+        branch=shortened(branch, MAX_LINE_CHARACTERS),
         tip="\n".join(line for line in tip if line),
         shares=proportions,
         prediction=node.prediction,

@@ -11,7 +11,16 @@ from functools import cache
 from math import ceil, exp, floor, inf
 
 from baytree.data.schema.column import Column, Kind
-from baytree.display.terminal import MAX_CLASS_COLUMNS, counted, listed, number, plain, quoted
+from baytree.display.terminal import (
+    MAX_CLASS_COLUMNS,
+    MAX_LIST_CHARACTERS,
+    MAX_LISTED_LEVELS,
+    counted,
+    listed,
+    number,
+    plain,
+    quoted,
+)
 from baytree.summary.tree import SPREAD, STOP, CertificateSummary, NamedCondition, Node, RuleSetSummary, VotingRuleSummary
 
 
@@ -27,9 +36,9 @@ def sentence(condition: NamedCondition, max_levels: int | None = None) -> str:
     return f"{test} or missing" if test else f"{name} missing"
 
 
-def label(condition: NamedCondition, max_levels: int | None = None) -> str:
+def label(condition: NamedCondition, max_levels: int | None = None, max_characters: int = MAX_LIST_CHARACTERS) -> str:
     """Condition without the column's name, as a branch label: `≤ 14`, `1st, 2nd or missing`."""
-    test = interval(condition) if condition.levels is None else listed(condition.levels, max_levels)
+    test = interval(condition) if condition.levels is None else listed(condition.levels, max_levels, max_characters)
     return (f"{test} or missing" if test else "missing") if condition.missing else test or "none"
 
 
@@ -106,7 +115,7 @@ MAX_INDENT_BARS = 30  # deeper lines show their depth as a number, or a chain of
 def outline(
     nodes: Iterable[Node],
     classes: Sequence[str],
-    max_levels: int | None = 12,
+    max_levels: int | None = MAX_LISTED_LEVELS,
     rule: Callable[[Node], str] | None = None,
 ) -> Iterator[str]:
     """Lines of a tree: condition, prediction and class weights (or mean) of each node, and its rule for missing values."""
@@ -221,9 +230,6 @@ def proportion(kept: float) -> str:
     return "below 1 %" if kept < 0.01 else f"{100 * kept:.0f} %"
 
 
-_MAX_LISTED_LEVELS = 12  # levels of a condition that are listed by name
-
-
 def rule_set_lines(summary: RuleSetSummary) -> list[str]:
     """A line per rule, and one for the default class."""
     lines = [f"rule {k}: {rule_line(rule)} ({_support(rule)})" for k, rule in enumerate(summary.rules)]
@@ -232,7 +238,7 @@ def rule_set_lines(summary: RuleSetSummary) -> list[str]:
 
 def rule_line(rule: VotingRuleSummary) -> str:
     """IF … THEN …, without its support."""
-    conditions = " AND ".join(sentence(condition, _MAX_LISTED_LEVELS) for condition in rule.conditions)
+    conditions = " AND ".join(sentence(condition, MAX_LISTED_LEVELS) for condition in rule.conditions)
     return f"IF {conditions} THEN {quoted(rule.label)}" if conditions else f"ALWAYS {quoted(rule.label)}"
 
 

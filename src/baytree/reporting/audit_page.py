@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from baytree.base import provenance
 from baytree.rendering.page.comparison_views import FindingsView, FindingView
 from baytree.rendering.page.html_page import Page
 
@@ -30,17 +31,9 @@ def _view(finding: FindingLike) -> FindingView:
     return FindingView(finding.kind.replace("_", " "), tuple(finding.columns), finding.message, finding.remedy, figures)
 
 
-class FindingLike(Protocol):
-    """Finding of an audit."""
+class FindingLike(provenance.FindingLike, Protocol):
+    """Finding of an audit, with its figures."""
 
-    @property
-    def kind(self) -> str: ...
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def remedy(self) -> str: ...
     @property
     def figure(self) -> Mapping[str, float]: ...
 

@@ -18,6 +18,7 @@ from baytree.reporting.coefficients import coefficients_view, nomograms, slopes_
 from baytree.reporting.columns import best_gain, impurity_view, table_view
 from baytree.reporting.distributions import bayes_view, dependence_view, ellipses_view, joint_view
 from baytree.reporting.interactive import interview_payload, rows_view
+from baytree.reporting.model_card import card
 from baytree.reporting.rejection import (
     PredictionSetsLike,
     RejectionCurveLike,
@@ -54,7 +55,8 @@ def model_page(
         sections.append(impurity_view(subject))
     if rows is not None:
         sections.append(rows_view(subject, rows))
-    sections.append(TextView(_text(predictor)))
+    parameters = None if isinstance(model, Predictor) else model.get_params(deep=False)
+    sections += [card(predictor, parameters), TextView(_text(predictor))]
     script = str(program(predictor, "javascript"))
     return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (script,), rows is not None)
 

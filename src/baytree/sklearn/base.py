@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,7 +45,7 @@ class WithoutGaps(SklearnCompatible, Classifier):
         refuse_gaps(X)
         return super().predict(X, reject=reject, costs=costs)
 
-    def predict_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         check_is_fitted(self, "model_")
         refuse_gaps(X)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from baytree import _warnings, param_validation
 from baytree._typing import FrameLike, RandomLike, TargetLike, WeightsLike
@@ -67,7 +68,7 @@ class LogisticDropIn(WithoutGaps, LogisticClassifier):
         self._is_sparse = False
         return self
 
-    def predict_log_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_log_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Logarithm of `predict_proba`, exact even if the probability underflows. float64 [n_rows, n_classes]"""
         rows = self._encoded(X)
         scores = self.model_.linear.scores(rows)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +26,7 @@ from baytree.statistics.moments import Moments
 class _Bayes(IncrementalSklearnCompatible, BayesClassifier):
     """Base of the five classifiers."""
 
-    def predict_log_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_log_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Logarithm of `predict_proba`, exact even if the probability underflows. float64 [n_rows, n_classes]"""
         scores = self.predict_joint_log_proba(X)
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
@@ -338,7 +339,7 @@ class CategoricalNB(_Counts, discrete_nb.CategoricalNB):
         check_is_fitted(self, "model_")  # before the codes are checked
         return super().predict(_codes(X), reject=reject, costs=costs)
 
-    def predict_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
         check_is_fitted(self, "model_")
         return super().predict_proba(_codes(X))

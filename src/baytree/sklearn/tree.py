@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from sklearn import tree as theirs
 from sklearn.utils.validation import check_is_fitted
 
@@ -292,7 +293,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         """
         return Classifier.predict(self, _singles(X), reject=reject, costs=costs)
 
-    def predict_proba(self, X: FrameLike, check_input: bool = True) -> np.ndarray:
+    def predict_proba(self, X: FrameLike, check_input: bool = True) -> npt.NDArray[np.float64]:
         """Proportion of each class in the leaf of each row. float64 [n_rows, n_classes]
 
         Parameters

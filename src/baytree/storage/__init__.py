@@ -14,7 +14,7 @@ import os
 import sys
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import msgspec
 
@@ -34,6 +34,7 @@ from baytree.uncertainty.decision import CostMatrix
 if TYPE_CHECKING:
     from baytree.data.schema.schema import Schema
     from baytree.estimators.base import Estimator
+    from baytree.estimators.prediction import Classifier, Regressor
 
 __all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of", "read_predictor", "save"]
 
@@ -68,13 +69,22 @@ def save(estimator: Estimator, path: str | os.PathLike) -> None:
     write_file(path, content)
 
 
-def load(path: str | os.PathLike) -> Any:
+_AnyEstimator = TypeVar("_AnyEstimator", bound="Estimator")
+
+
+@overload
+def load(path: str | os.PathLike) -> Classifier | Regressor: ...
+@overload
+def load(path: str | os.PathLike, kind: type[_AnyEstimator]) -> _AnyEstimator: ...
+def load(path: str | os.PathLike, kind: type[Estimator] | None = None) -> Any:
     """Load the estimator that was saved to a file. Never runs code from the file.
 
     Parameters
     ----------
     path : str or path-like
         A file written by `save`, by this version or an earlier one.
+    kind : class, optional
+        Class that the estimator must have, as in ``bt.load(path, bt.CARTClassifier)``; type checkers then know it.
 
     Returns
     -------
@@ -94,9 +104,13 @@ def load(path: str | os.PathLike) -> Any:
     """
     content, name = model_files.read(path), str(path)
     if "sklearn" in sys.modules:
-        return loads(content, name)
-    predictor = predictor_of(content, name)
-    return loaded(predictor, partial(_estimator_named, predictor.name, name), partial(loads, content, name))
+        found = loads(content, name)
+    else:
+        predictor = predictor_of(content, name)
+        found = loaded(predictor, partial(_estimator_named, predictor.name, name), partial(loads, content, name))
+    if kind is not None and not isinstance(found, kind):
+        raise ValueError(f"{name}: contains {found.__class__.__name__}, not {kind.__name__}; omit the class to load any")
+    return found
 
 
 def dumps(estimator: EstimatorLike) -> bytes:
@@ -115,6 +129,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             encode(getattr(estimator, "seen_", None)),
             estimator.profile_,
             estimator._predictor.costs,
+            estimator._predictor.provenance,
         )
     )
 
@@ -136,6 +151,8 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         fitted = estimator(**parameters)
         fitted._restore(stored.schema, FitResult(model, statistic, profile=stored.profile), stored.has_text_names)
         fitted._costs = _costs_of(version, stored)
+        if stored.provenance is not None:
+            fitted._record_provenance(stored.provenance)
     return fitted
 
 
@@ -153,7 +170,8 @@ def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
         _check_records(stored, model, None)
         unseen = decode(stored.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
         costs = _costs_of(version, stored)
-    return Predictor(stored.schema, model, stored.estimator, unseen, stored.accepts_infinite, stored.profile, costs)
+    read = (unseen, stored.accepts_infinite)
+    return Predictor(stored.schema, model, stored.estimator, *read, stored.profile, costs, stored.provenance)
 
 
 def _costs_of(version: int, stored: Document) -> CostMatrix | None:
@@ -195,5 +213,7 @@ def _check_records(document: Document, model: _Checked | None, statistic: _Check
     for part in (model, statistic, document.profile):
         if part is not None:
             part.check(document.schema)
+    if document.provenance is not None:
+        document.provenance.check()
     if document.costs is not None:
         document.costs.check(len(document.schema.classes))

@@ -13,6 +13,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from baytree.base.provenance import Provenance
 from baytree.data.parsing.string_format import StringFormat
 from baytree.data.schema.column import Column, Kind, Level, Text
 from baytree.data.schema.notes import Note
@@ -41,6 +42,7 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: msgspec.Raw
     profile: Profile | msgspec.UnsetType = msgspec.UNSET
     costs: CostMatrix | msgspec.UnsetType = msgspec.UNSET
+    provenance: Provenance | msgspec.UnsetType = msgspec.UNSET
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,6 +57,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: msgspec.Raw  # null if the model keeps no statistics
     profile: Profile | None = None  # profile of the training rows
     costs: CostMatrix | None = None  # by which the model chooses a class
+    provenance: Provenance | None = None  # how the model was validated
 
 
 def write(document: Document) -> bytes:
@@ -87,7 +90,7 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
     return version, document
 
 
-_SECTIONS = ("profile", "costs")  # optional parts, omitted where a model has none
+_SECTIONS = ("profile", "costs", "provenance")  # optional parts, omitted where a model has none
 
 
 def _decoded(body: bytes) -> _Stored:

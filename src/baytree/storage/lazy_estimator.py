@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from baytree._typing import FrameLike
 from baytree.base.model import Explanation
@@ -67,7 +68,7 @@ class LazyEstimator:
 class LoadedClassifier(LazyEstimator):
     """Lazily loaded classifier."""
 
-    def predict_proba(self, X: FrameLike) -> np.ndarray:
+    def predict_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Return the probability of each class, float64 [n_rows, n_classes], in the order of `classes_`."""
         return self._predictor.predict_proba(X)
 

@@ -8,7 +8,7 @@ Classes and levels may appear in any batch. `FitRequest` says what to fit, and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -53,11 +53,15 @@ def _fit(
     only = next(iter(offers.values())) if len(offers) == 1 else None
     if not isinstance(only, MergeableEstimator):
         return _fit_in_memory(offers, source, request, progress)
+    task = next(iter(offers))
+    request, only = _without_structure(request, only)
+    if request.structure:
+        return _fit_in_memory(offers, source, request, progress)
     first = next((frame_rows for frame in source.batches() if len(frame_rows := counted_rows(frame, request, 0))), None)
     if first is not None:
         _check_task(offers, first, request)
     if first is not None and not adds_up(only, columns_and_weight(first, request)[0], request.target):
-        return _fit_in_memory(offers, source, request, progress)
+        return _fit_in_memory({task: only}, source, request, progress)
     return _fit_in_batches(only, source, request, progress)
 
 
@@ -131,10 +135,11 @@ def _fit_in_memory(
     frame = pl.concat(source.batches(progress))
     kept = counted_rows(frame, request, 0)
     note_dropped_rows(source, request, len(frame), len(kept))
+    _check_task(offers, kept, request)
+    chosen = next(iter(offers)) if len(offers) == 1 else task_of(kept[request.target], request.target)
+    request, estimator = _without_structure(request, offers[chosen])
     columns, weight = columns_and_weight(kept, request)
-    _check_task(offers, columns, request)
-    chosen = next(iter(offers)) if len(offers) == 1 else task_of(columns[request.target], request.target)
-    learnt = offers[chosen].fit(columns, request.target, sample_weight=weight)
+    learnt = estimator.fit(columns, request.target, sample_weight=weight, **request.structure)
     return with_notes(learnt, task_notes(columns[request.target], request.target, request.task))
 
 
@@ -166,12 +171,31 @@ def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, request: F
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What to fit: the target, the column of weights, the columns to drop, and the task."""
+    """What to fit: the target, the column of weights, the columns to drop, the task, and the groups and times of rows."""
 
     target: str
     weight: str | None = None
     drop: tuple[str, ...] = ()
     task: str | None = None  # None if it was not given
+    structure: Mapping[str, Any] = field(default_factory=dict)  # groups, time and gap, as `fit` takes them
+
+    @property
+    def structure_columns(self) -> tuple[str, ...]:
+        """Columns of groups and times, which are no features."""
+        return tuple(self.structure[name] for name in ("groups", "time") if name in self.structure)
+
+
+def _without_structure(request: FitRequest, estimator: Estimator) -> tuple[FitRequest, Estimator]:
+    """Request and estimator for the fit; one without folds of its own takes no groups and times: their columns go."""
+    from baytree.estimators.inner_folds import InnerFolds
+
+    if not request.structure or isinstance(estimator, InnerFolds):
+        return request, estimator
+    dropped = request.structure_columns
+    if isinstance(estimator.schema, Mapping):
+        declared = {name: kind for name, kind in estimator.schema.items() if name not in dropped}
+        estimator = type(estimator)(**{**estimator.get_params(deep=False), "schema": declared or None})
+    return replace(request, drop=(*request.drop, *dropped), structure={}), estimator
 
 
 def counted_rows(frame: pl.DataFrame, request: FitRequest, n_before: int) -> pl.DataFrame:

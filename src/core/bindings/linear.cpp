@@ -4,6 +4,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "linear/active_set.hpp"
+#include "linear/cell_products.hpp"
 #include "linear/coordinate_descent.hpp"
 #include "linear/row_hash.hpp"
 #include "linear/row_loops.hpp"
@@ -174,6 +175,25 @@ void check_sparse(Vector<int64_t> start, Vector<int32_t> code, Vector<double> va
   sparse(start, code, value, features);
 }
 
+void cell_products(nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cell, Vector<int64_t> size, Dense weight,
+                   nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
+  const size_t n_scores = weight.shape(0);
+  require(size.shape(0) == cell.shape(0) && weight.shape(1) == cell.shape(1) && n_scores > 0 && n_scores <= 4,
+          "cell_products: the shapes do not fit");
+  const linear::TermRows rows{cell.data(), cell.shape(1), view(size)};
+  size_t q = 0;
+  for (size_t j = 0; j < rows.size.size(); ++j) {
+    const int64_t n_cells = rows.size[j];
+    bool fits = n_cells > 0;
+    for (size_t i = 0; i < rows.n_rows; ++i) fits &= rows.of(j)[i] >= 0 && rows.of(j)[i] < n_cells;
+    require(fits, "cell_products: a cell is out of range");
+    q += static_cast<size_t>(n_cells);
+  }
+  require(out.shape(0) == n_scores && out.shape(1) == q && out.shape(2) == q, "cell_products: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  linear::cell_products(rows, weight.data(), n_scores, q, out.data());
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& module) {
@@ -187,6 +207,9 @@ void bind_linear(nb::module_& module) {
   module.def("curvature_rows", &curvature_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
              nb::arg("out").noconvert(), "Rows with two classes, times the root of their curvature, the constant last.");
+  module.def("cell_products", &cell_products, nb::arg("cell").noconvert(), nb::arg("size").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("out").noconvert(),
+             "Writes the weighted counts of pairs of cells of up to four scores: the lower triangles, by terms, of their Hessians.");
   module.def("sparse_squares", &sparse_squares, nb::arg("rows").noconvert(), nb::arg("out").noconvert(),
              "Adds rows' rows to a symmetric matrix, by the numbers of each row that are not 0.");
   module.def("column_moments", &column_moments, nb::arg("x").noconvert(), nb::arg("weight").noconvert(),

@@ -231,11 +231,15 @@ def _levels_text(column: Column, width: int) -> str:
 
 
 def _listed(levels: Sequence[Any], width: int, separator: str = ", ") -> str:
-    """Return as many levels as fit into `width` characters, and the number of all if some are omitted."""
+    """Return the levels; if they need more than `width` characters, their number and as many of the first as fit."""
     names = [str(level) for level in levels]
     text = separator.join(names)
     if len(text) <= width:
         return text
-    rest = f"… ({len(names):,} levels)"
-    n_shown = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= width or k == 0)
-    return separator.join([*names[:n_shown], rest])
+    head, text = f"{len(names):,} levels", ""
+    for n in range(1, len(names)):
+        longer = f"{head}: {separator.join(names[:n])}, +{len(names) - n:,}"
+        if len(longer) > width:
+            break
+        text = longer
+    return text or head

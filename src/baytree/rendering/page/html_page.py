@@ -37,6 +37,7 @@ from baytree.rendering.page.model_views import (
 )
 from baytree.rendering.page.table_views import (
     BoundaryView,
+    CardView,
     ImpurityView,
     Overview,
     QuestionsView,
@@ -74,6 +75,7 @@ SECTIONS = {
     BayesLeavesView: "leaves",
     ChangesView: "changes",
     FlipsView: "flips",
+    CardView: "card",
 }
 
 SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their dependencies
@@ -173,7 +175,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
     | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
-    | FindingsView
+    | FindingsView | CardView
 )  # fmt: skip
 
 

@@ -117,6 +117,24 @@ class ImpurityView(msgspec.Struct, frozen=True):
     title: str = "Impurity"
 
 
+class CardPart(msgspec.Struct, frozen=True):
+    """Part of a model card: sentences, and a table."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+class CardView(msgspec.Struct, frozen=True):
+    """Model card: what is known of a model, and what is not recorded."""
+
+    heading: str
+    parts: tuple[CardPart, ...]
+    id: str = "card"
+    title: str = "Model card"
+
+
 class RowView(msgspec.Struct, frozen=True):
     """Explanation of a requested row."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.data.encoding.table import Table, is_missing
 from baytree.data.schema.schema import Schema
-from baytree.display.terminal import number, quoted
+from baytree.display.terminal import MAX_LISTED_LEVELS, number, quoted
 from baytree.tree.model.conditions import Branches, Condition, ValueRange
 from baytree.tree.model.tree import Tree
 
@@ -33,7 +33,7 @@ class Rule(msgspec.Struct, frozen=True):
         return holding(self.conditions, table)
 
     def __str__(self) -> str:
-        test = " AND ".join(condition.show(self.schema) for condition in self.conditions)
+        test = " AND ".join(condition.show(self.schema, MAX_LISTED_LEVELS) for condition in self.conditions)
         probability = "" if self.probability is None else f"probability {self.probability:.3f}; "
         prediction = f"{self.prediction:.6g}" if self.probability is None else quoted(self.prediction)
         support = f"{probability}{number(self.weight)} {'row' if self.weight == 1 else 'rows'}, {100 * self.share:.1f} %"
@@ -182,7 +182,7 @@ def _required_conditions(
 
 def _cells(rule: Rule) -> list[str]:
     """Cells of a rule in a table."""
-    test = " and ".join(condition.show(rule.schema) for condition in rule.conditions) or "always"
+    test = " and ".join(condition.show(rule.schema, MAX_LISTED_LEVELS) for condition in rule.conditions) or "always"
     is_number = rule.probability is None
     prediction = f"{rule.prediction:.6g}" if is_number else str(rule.prediction)
     return [

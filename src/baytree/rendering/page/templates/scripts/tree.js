@@ -263,7 +263,7 @@ class TreeDrawing {
     const [column, low, high, fromLow, belowHigh, levels, missing] = node.condition, about = this.columns[column];
     const name = plain(about.name);
     let test = "";
-    if (levels) test = levels.length ? `${name} is ${levels.map((code) => plain(about.levels[code])).join(" or ")}` : "";
+    if (levels) test = levels.length ? `${name} is ${listed(levels.map((code) => plain(about.levels[code])))}` : "";
     else {
       const parts = [];
       if (low !== null) parts.push(`${name} ${fromLow ? "\u2265" : ">"} ${shownIn(about, low)}`);

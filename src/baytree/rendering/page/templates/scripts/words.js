@@ -23,6 +23,15 @@ function plain(text) {
     (sign) => "\\u" + sign.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
+const MAX_LISTED_LEVELS = 12;
+
+// "a or b"; of more levels their number, the first ones, and how many more there are.
+function listed(levels) {
+  if (levels.length <= MAX_LISTED_LEVELS) return levels.join(" or ");
+  const first = levels.slice(0, 3).map((level) => (level.length > 20 ? `${level.slice(0, 19)}\u2026` : level));
+  return `one of ${levels.length} levels: ${first.join(", ")}, +${levels.length - first.length}`;
+}
+
 function named(text, most = 120) {
   const letters = Array.from(plain(text));
   return letters.length > most ? letters.slice(0, most - 1).join("") + "\u2026" : letters.join("");

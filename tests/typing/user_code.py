@@ -1,0 +1,68 @@
+"""What users write; `test_types.py` asks mypy and pyright for the type of every `reveal_type`, and the code is never run."""
+
+from typing import reveal_type
+
+import baytree as bt
+from baytree import sklearn as drop_in
+
+rows = bt.datasets.load("penguins")
+reveal_type(rows)
+reveal_type(bt.datasets.load("penguins", as_="pandas"))
+reveal_type(bt.datasets.load("penguins", as_="polars"))
+reveal_type(bt.datasets.load("penguins", as_="dict"))
+reveal_type(bt.read("rows.csv"))
+
+tree = bt.CARTClassifier(max_depth=3).fit(rows, "species")
+reveal_type(tree)
+reveal_type(tree.predict(rows))
+reveal_type(tree.predict_proba(rows))
+reveal_type(tree.explain(rows))
+reveal_type(tree.explain(rows)[0].evidence)
+reveal_type(tree.score(rows, "species"))
+reveal_type(tree.schema_)
+reveal_type(tree.feature_names_in_)
+reveal_type(tree.classes_)
+reveal_type(tree.rules())
+reveal_type(tree.report(rows))
+reveal_type(bt.CARTRegressor().fit(rows, "body_mass_g").predict(rows))
+reveal_type(bt.NaiveBayesClassifier().fit(rows, "species").partial_fit(rows, "species"))
+reveal_type(bt.LogisticRegressionCV().fit(rows, "species", groups="island"))
+
+reveal_type(tree.export("sql", dialect="duckdb"))
+reveal_type(tree.export("onnx"))
+reveal_type(bt.export(tree, "python"))
+reveal_type(bt.export(tree, "onnx"))
+
+bt.save(tree, "m.baytree")
+model = bt.load("m.baytree")
+reveal_type(model)
+reveal_type(model.predict(rows))
+reveal_type(bt.load("m.baytree", bt.CARTClassifier))
+reveal_type(bt.load("m.baytree", bt.CARTClassifier).predict_proba(rows))
+
+compared = bt.compare(rows, "species", groups="island")
+reveal_type(compared)
+reveal_type(compared.recommended)
+reveal_type(compared.best)
+reveal_type(compared.models)
+reveal_type(compared.to_json())
+reveal_type(bt.audit(rows, "species"))
+reveal_type(bt.audit(rows, "species").findings[0].message)
+reveal_type(bt.cross_validate(tree, rows, "species").mean("accuracy"))
+reveal_type(bt.cross_validate(tree, rows, "species").summary("accuracy"))
+reveal_type(bt.evaluate(tree, rows).scores)
+reveal_type(bt.drift(tree, rows).columns)
+reveal_type(bt.diff(tree, tree).rows)
+reveal_type(bt.rank_features(rows, "species").columns)
+
+reveal_type(drop_in.GaussianNB())
+reveal_type(drop_in.GaussianNB().fit([[1.0], [2.0]], [0, 1]))
+reveal_type(drop_in.GaussianNB().fit([[1.0], [2.0]], [0, 1]).predict_proba([[1.0]]))
+reveal_type(drop_in.BernoulliNB().fit([[1.0], [2.0]], [0, 1]))
+reveal_type(drop_in.DecisionTreeClassifier(max_depth=2).fit([[1.0], [2.0]], [0, 1]))
+reveal_type(drop_in.DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1]).predict([[1.0]]))
+reveal_type(drop_in.DecisionTreeRegressor().fit([[1.0], [2.0]], [0.5, 1.5]).predict([[1.0]]))
+reveal_type(drop_in.LogisticRegression().fit([[1.0], [2.0]], [0, 1]))
+reveal_type(drop_in.LogisticRegressionCV().fit([[1.0], [2.0]], [0, 1]))
+reveal_type(drop_in.LinearDiscriminantAnalysis().fit([[1.0], [2.0]], [0, 1]).predict_proba([[1.0]]))
+reveal_type(drop_in.QuadraticDiscriminantAnalysis().fit([[1.0], [2.0]], [0, 1]))
