@@ -49,6 +49,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "tree.rules",
         "naive_bayes",
         "drift_detection",
+        "scorecard",
     },
     {"exporters"},
     {
