@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -24,7 +25,7 @@ from baytree.parallel.blas import at_most
 from baytree.scorecard.coded_rows import CodedRows, coded_rows
 from baytree.scorecard.model import CardColumn, Scale, ScorecardModel
 from baytree.scorecard.points import weights_of_evidence, whole_points
-from baytree.scorecard.selection import Choice, Evidence, choose
+from baytree.scorecard.selection import choose
 
 _SCORE_GROUPS = 10  # of training rows, by which the stability of the score is measured
 
@@ -41,7 +42,7 @@ class ScorecardLearner:
     monotone: tuple[tuple[str, str | None], ...] = ()  # of single columns, in place of that of `binning`
     select: str = "l1"
     n_folds: int = 5
-    rule: str = "1se"
+    rule: str = "min"
 
     def learn(self, rows: Partitions) -> FitResult:
         """Card of these rows, and the bins of all columns."""
@@ -53,45 +54,67 @@ class ScorecardLearner:
         total = fine[0].sums.sum(axis=0) if fine else np.zeros(2)
         _refuse_absent_class(schema, total)
         good = self.good if self.good is not None else int(total[1] > total[0])
-        bins = [coarse_bins(each, self._options(each)) for each in fine]
+        bins = [self._coarse(each) for each in fine]
+        columns = [_column(j, *each, good) for j, each in enumerate(zip(fine, bins, strict=True))]
+        varying = [j for j, each in enumerate(columns) if len(np.unique(each.woe)) > 1]
+        coded = coded_rows(rows, [(j, fine[j]) for j in varying])
+        evidence = partial(self._evidence, coded, [fine[j] for j in varying], good)
+        theta = choose(coded, evidence, self.select, self.n_folds, good, self.rule)
+        with_points = {j: _with_points(columns[j], float(theta[k]), self.scale) for k, j in enumerate(varying)}
+        used = [with_points[j] for j in varying if with_points[j].points.any()]
+        if (theta[:-1] > 0).any() and not used:
+            raise ValueError(
+                f"points_to_double={self.scale.points_to_double:g}: all points round to 0, so no column would count; give a "
+                "larger number, such as 20"
+            )
+        of_cells = [_of_cells(fine[j], bins[j], with_points[j].points.astype(np.float64)) for j in varying]
         named = {
             each.column.name: ColumnBins(each, own, schema.target.name, schema.classes, self.binning.objective)
             for each, own in zip(fine, bins, strict=True)
         }
-        columns = [_uncoded(j, *each, good) for j, each in enumerate(zip(fine, bins, strict=True))]
-        varying = [each for each in columns if len(np.unique(each.woe)) > 1]
-        coded = coded_rows(rows, [each.axis for each in varying])
-        chosen = choose(coded, _evidence(coded, varying, good), self.select, self.n_folds, good, self.rule)
-        return FitResult(self._card(coded, varying, columns, chosen, good), fitted_attributes={"bins_": named})
+        model = self._model(coded.sum_of(of_cells), coded.weight[:, [1 - good, good]], columns, used, good)
+        return FitResult(model, fitted_attributes={"bins_": named})
 
-    def _options(self, fine: FineBins) -> BinningOptions:
-        given = dict(self.monotone)
-        name = fine.column.name
-        return msgspec.structs.replace(self.binning, monotone=given[name]) if name in given else self.binning
+    def _coarse(self, fine: FineBins) -> CoarseBins:
+        given, name = dict(self.monotone), fine.column.name
+        options = msgspec.structs.replace(self.binning, monotone=given[name]) if name in given else self.binning
+        return coarse_bins(fine, options)
 
-    def _card(
-        self, coded: CodedRows, varying: Sequence[CardColumn], columns: Sequence[CardColumn], chosen: Choice, good: int
+    def _evidence(self, coded: CodedRows, fine: Sequence[FineBins], good: int, weight: np.ndarray) -> list[np.ndarray]:
+        """Weight of evidence of the cells of each column, by the bins that are best for these weights of the rows."""
+        found = []
+        for k, each in enumerate(fine):
+            own = msgspec.structs.replace(each, sums=coded.sums(k, len(each.sums), weight))
+            bins = self._coarse(own)
+            found.append(_of_cells(own, bins, _column(0, own, bins, good).woe))
+        return found
+
+    def _model(
+        self, points: np.ndarray, weight: np.ndarray, columns: Sequence[CardColumn], used: Sequence[CardColumn], good: int
     ) -> ScorecardModel:
-        scale, used = self.scale, []
-        for k, each in enumerate(varying):
-            coefficient = float(chosen.theta[k])
-            points = whole_points(coefficient * each.woe, scale)
-            if coefficient > 0 and points.any():
-                used.append(msgspec.structs.replace(each, coefficient=coefficient, points=points))
-        if (chosen.theta[:-1] > 0).any() and not used:
-            raise ValueError(
-                f"points_to_double={scale.points_to_double:g}: all points round to 0, so no column would count; give a "
-                "larger number, such as 20"
-            )
+        """Model from the points of the columns of each group of rows, and the weights of the groups, the good class last."""
+        start = _start(points, weight, self.scale)
         positions = {each.axis.column for each in used}
         unused = tuple((each.axis.column, each.information_value) for each in columns if each.axis.column not in positions)
-        index = {each.axis.column: k for k, each in enumerate(varying)}
-        sums = np.zeros(len(coded.key))
-        for each in used:
-            sums += each.points[coded.codes[:, index[each.axis.column]]]
-        start = _start(sums, coded.weight[:, [1 - good, good]], scale)
-        cuts, weight = _score_groups(start + sums, coded.weight.sum(axis=1))
-        return ScorecardModel(scale, good, start, tuple(used), unused, cuts, weight, float(coded.weight[:, good].sum()))
+        cuts, in_groups = _score_groups(start + points, weight.sum(axis=1))
+        return ScorecardModel(
+            self.scale, good, start, tuple(used), unused, cuts, in_groups, float(weight[:, 1].sum())
+        )
+
+
+def _with_points(column: CardColumn, coefficient: float, scale: Scale) -> CardColumn:
+    return msgspec.structs.replace(column, coefficient=coefficient, points=whole_points(coefficient * column.woe, scale))
+
+
+def _of_cells(fine: FineBins, bins: CoarseBins, values: np.ndarray) -> np.ndarray:
+    """Values of the bins of a column's axis, for each cell of its fine bins."""
+    found = np.full(len(fine.sums), values[-1])
+    known = [cells for cells in bins.cells if min(cells) < fine.n_ordered]
+    for k, cells in enumerate(known):
+        found[list(cells)] = values[k]
+    rest = np.setdiff1d(np.arange(fine.n_ordered), [cell for cells in known for cell in cells])
+    found[rest] = 0.0
+    return found
 
 
 def _refuse_absent_class(schema: Schema, total: np.ndarray) -> None:
@@ -104,7 +127,7 @@ def _refuse_absent_class(schema: Schema, total: np.ndarray) -> None:
         )
 
 
-def _uncoded(j: int, fine: FineBins, bins: CoarseBins, good: int) -> CardColumn:
+def _column(j: int, fine: FineBins, bins: CoarseBins, good: int) -> CardColumn:
     """Column with its bins and weights of evidence, before it has points."""
     axis, sums, n_known = _axis(j, fine, bins)
     shape = bins.shape if fine.column.kind is not Kind.NOMINAL else None
@@ -131,17 +154,6 @@ def _axis(j: int, fine: FineBins, bins: CoarseBins) -> tuple[Axis, np.ndarray, i
         bin_of_level[bin_of_level < 0] = len(sums)
         sums.append(np.zeros_like(missing))
     return Axis(j, np.empty(0), bin_of_level), np.stack([*sums, missing]), len(sums)
-
-
-def _evidence(coded: CodedRows, columns: Sequence[CardColumn], good: int) -> Evidence:
-    """Function that gives the weights of evidence of each column for other weights of the rows."""
-
-    def of(weight: np.ndarray) -> list[np.ndarray]:
-        sums = [coded.sums(k, each.axis.n_bins, weight) for k, each in enumerate(columns)]
-        pairs = zip(sums, columns, strict=True)
-        return [weights_of_evidence(own, good, each.shape, each.axis.n_known) for own, each in pairs]
-
-    return of
 
 
 def _start(points: np.ndarray, weight: np.ndarray, scale: Scale) -> int:

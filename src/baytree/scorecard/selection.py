@@ -1,13 +1,12 @@
 """Choice of the columns of a card by cross-validation, along the L1 path or by forward steps.
 
-A path is a sequence of fits with more and more columns. Each fold has a path of its own, with weights of evidence of its
-training rows; the held-out losses choose how far to go.
+A path is a sequence of fits with more and more columns. Each fold has a path of its own, with bins and weights of evidence of
+its training rows; the held-out losses choose how far to go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,20 +21,13 @@ _RATIO = 1e-3  # of the smallest strength to the one at which no column enters
 
 _RIDGE = 1.0  # prior precision of a coefficient per standard deviation, divided by the weight of the rows
 
-Evidence = Callable[[np.ndarray], Sequence[np.ndarray]]  # weights of groups [n_groups, 2] → weight of evidence by column
+Evidence = Callable[[np.ndarray], Sequence[np.ndarray]]  # weights of groups [n_groups, 2] → weights of evidence of the cells
 
 
-class Choice(NamedTuple):
-    """Chosen columns, and the coefficients of all columns with the intercept last; 0 for the others."""
-
-    columns: np.ndarray  # int64
-    theta: np.ndarray  # float64 [n_columns + 1]
-
-
-def choose(rows: CodedRows, evidence: Evidence, method: str, n_folds: int, good: int, rule: str) -> Choice:
-    """Columns by the method, and their coefficients."""
+def choose(rows: CodedRows, evidence: Evidence, method: str, n_folds: int, good: int, rule: str) -> np.ndarray:
+    """Coefficients of all columns, 0 of those that are not chosen, and the intercept, last."""
     order = [1 - good, good]
-    whole = Rows(rows.evidence(evidence(rows.weight)), rows.weight[:, order])
+    whole = Rows(rows.matrix(evidence(rows.weight)), rows.weight[:, order])
     if method == "all" or not whole.x.shape[1]:
         return _refit(whole, np.arange(whole.x.shape[1]))
     strengths = _strengths(whole)
@@ -46,7 +38,7 @@ def choose(rows: CodedRows, evidence: Evidence, method: str, n_folds: int, good:
         rest = rows.weight - own
         if not (rest.sum(axis=0) > 0).all() or not own.sum() > 0:
             continue
-        x = rows.evidence(evidence(rest))
+        x = rows.matrix(evidence(rest))
         train, test = Rows(x, rest[:, order]), Rows(x, own[:, order])
         losses.append([test.loss(theta) for theta in _path(train, method, strengths)])
         weights.append(own.sum())
@@ -106,18 +98,18 @@ def _forward_path(rows: Rows) -> list[np.ndarray]:
         if not statistic.max(initial=0.0) > 0:
             break
         chosen = np.append(chosen, rest[int(np.argmax(statistic))])
-        theta = _refit(rows, np.sort(chosen)).theta
+        theta = _refit(rows, np.sort(chosen))
         path.append(theta)
     return path
 
 
-def _refit(rows: Rows, columns: np.ndarray) -> Choice:
-    """Coefficients of some columns without an L1 penalty."""
+def _refit(rows: Rows, columns: np.ndarray) -> np.ndarray:
+    """Coefficients of some columns without an L1 penalty, 0 of the others."""
     some = Rows(np.ascontiguousarray(rows.x[:, columns]), rows.weight)
     own = fit(some, np.zeros(len(columns)), _ridge(some), start_of(some))
     theta = np.zeros(rows.x.shape[1] + 1)
     theta[columns], theta[-1] = own[:-1], own[-1]
-    return Choice(columns[own[:-1] > 0], theta)
+    return theta
 
 
 def _ridge(rows: Rows) -> np.ndarray:

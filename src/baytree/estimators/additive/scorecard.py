@@ -34,7 +34,7 @@ _RULES = ("min", "1se")
 class Scorecard(Classifier):
     """Scorecard for two classes: each column has a few bins, each bin whole points, and the sum of the points is the score.
 
-    Each column is cut into optimal bins (`bin_column`), whose weights of evidence enter a logistic regression with
+    Each column is cut into the bins of largest log-likelihood (as by `bin_column`), whose weights of evidence enter a logistic regression with
     coefficients that are not negative, so that better evidence never costs points. Columns are chosen by cross-validation.
     The coefficients are turned into points: a score of `base_points` means odds of `base_odds`, and every
     `points_to_double` points more double the odds. The probability is computed from the whole points, so the card on paper
@@ -63,10 +63,10 @@ class Scorecard(Classifier):
         credits; the card names it.
     select : {"l1", "stepwise", "all"}, default="l1"
         How columns are chosen: along the L1 path or by forward steps, as far as cross-validation says; or all of them.
-    cv : int, default=5
+    n_folds : int, default=5
         Number of folds of the cross-validation.
-    rule : {"1se", "min"}, default="1se"
-        Which columns to keep: the fewest whose held-out loss is within one standard error of the best, or the best.
+    rule : {"min", "1se"}, default="min"
+        Which columns to keep: those of the smallest held-out loss, or the fewest within one standard error of it.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Scorecard(Classifier):
     >>> rows = {"income": [20, 30, 40, 50] * 25, "paid": (["no"] * 3 + ["yes"]) * 5 + ["no", "yes", "yes", "yes"] * 20}
     >>> card = bt.Scorecard(min_bin=0.1).fit(rows, "paid")
     >>> card.points({"income": [20, 50]}).tolist()
-    [437, 617]
+    [397, 593]
     >>> card.good_
     'yes'
     """
@@ -99,8 +99,8 @@ class Scorecard(Classifier):
         monotone: str | Mapping[str, str | None] | None = "auto",
         good: Any = None,
         select: str = "l1",
-        cv: int = 5,
-        rule: str = "1se",
+        n_folds: int = 5,
+        rule: str = "min",
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -115,7 +115,7 @@ class Scorecard(Classifier):
         self.monotone = monotone
         self.good = good
         self.select = select
-        self.cv = cv
+        self.n_folds = n_folds
         self.rule = rule
         self.schema = schema
         self.unseen = unseen
@@ -204,10 +204,11 @@ class Scorecard(Classifier):
                 max_bins=_bins(self.max_bins),
                 min_bin=param_validation.number("min_bin", self.min_bin, 0, 0.5),
                 monotone=for_all,
+                objective="log_likelihood",  # information value favours bins of few, extreme rows
             ),
             by_column,
             param_validation.one_of("select", self.select, SELECTIONS),
-            param_validation.integer("cv", self.cv, 2),
+            param_validation.integer("n_folds", self.n_folds, 2),
             param_validation.one_of("rule", self.rule, _RULES),
         )
 
