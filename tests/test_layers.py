@@ -40,6 +40,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "exporters.sql",
         "exporters.onnx",
         "exporters.pmml",
+        "exporters.xlsx",
     },
     {
         "exporters.c",

@@ -86,7 +86,7 @@ def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
     click.echo(msgspec.json.encode(result.to_dict()).decode() if as_json else escaped(str(result), keep="\n"))
 
 
-SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hint about -o
+SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml", "xlsx": "model.xlsx"}  # file names for the hint about -o
 
 
 @click.command("export", short_help="Export a model to another language.")
