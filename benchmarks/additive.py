@@ -4,8 +4,8 @@ python benchmarks/additive.py [--only TABLE …] [--without MODEL …] [--again 
 
 The tables are the twenty of benchmarks/advice.py and five of ../shared/tables. Log loss on stratified folds (five; the first
 fold of tables above `MANY_ROWS` rows), processor time of a fit with all its processes (`n_jobs=1`), and the time of one
-prediction of one row. Each result is stored in additive.json as it comes, keyed by table, model and fold, so an interrupted run goes on
-where it stopped; `--again` measures a model anew. The first folds of all tables come first. Writes additive.json and the
+prediction of one row. Each result is stored in additive.json as it comes, keyed by table, model and fold, so an interrupted
+run goes on where it stopped; `--again` measures a model anew. The first folds of all tables come first. Writes additive.json and the
 tables of ADDITIVE.md between its markers. Peers that are not installed are left out.
 """
 
@@ -102,7 +102,7 @@ def measure(make: Callable[[], Any], X: pd.DataFrame, y: pd.Series, train: np.nd
 def section(results: dict[str, dict]) -> str:
     """Losses and processor times of the tables on which all models were measured, and the means."""
     tables = list(dict.fromkeys(key.split("|")[0] for key in results))
-    names = [name for name in ("additive", "additive, no pairs", "logistic", "LightGBM", "EBM")]
+    names = ["additive", "additive, no pairs", "logistic", "LightGBM", "EBM"]
     lines = ["| table | folds | " + " | ".join(names) + " | additive − EBM | ± | processor time, EBM / additive |"]
     lines.append("|---|--:|" + "--:|" * (len(names) + 3))
     losses, worse = {name: [] for name in names}, []
@@ -119,7 +119,9 @@ def section(results: dict[str, dict]) -> str:
         seconds = {name: np.mean([each["seconds"] for each in own[name]]) for name in names}
         best = min(mean.values())
         cells = [
-            f"**{mean[name]:.4f}** / {seconds[name]:.2f}" if mean[name] == best else f"{mean[name]:.4f} / {seconds[name]:.2f}"
+            f"**{mean[name]:.4f}** / {seconds[name]:.2f}"
+            if mean[name] == best
+            else f"{mean[name]:.4f} / {seconds[name]:.2f}"
             for name in names
         ]
         shown = "" if np.isnan(error) else f"{error:.4f}"
@@ -130,7 +132,8 @@ def section(results: dict[str, dict]) -> str:
     means = " | ".join(f"{np.mean(losses[name]):.4f}" for name in names)
     lines.append(f"| **mean** | | {means} | {np.mean(losses['additive']) - np.mean(losses['EBM']):+.4f} | | |")
     one = {
-        name: np.median([each["one_row"] for key, each in results.items() if key.split("|")[1] == name]) * 1e3 for name in names
+        name: np.median([each["one_row"] for key, each in results.items() if key.split("|")[1] == name]) * 1e3
+        for name in names
     }
     lines += ["", "Worse than EBM by more than one standard error: " + (", ".join(worse) or "none") + "."]
     lines += ["", "Prediction of one row, milliseconds, median over the tables: "]

@@ -56,9 +56,7 @@ def test_workbooks_answer_like_their_models_or_are_refused_in_a_sentence(answers
         blank = [row for k, row in enumerate(found[name][: len(rows)]) if k not in kept]
         assert all(row["prediction"] in (None, "") for row in blank)
         try:
-            difference = difference_of(
-                model, columns, known, lambda given, classes, cells=cells: as_answers(cells, classes)
-            )
+            difference = difference_of(model, columns, known, lambda _, classes, cells=cells: as_answers(cells, classes))
         except (TypeError, ValueError, AssertionError) as error:
             wrong[f"{name} {title}"] = repr(error)[:200]
             continue
@@ -85,7 +83,8 @@ def test_text_that_looks_like_a_formula_stays_text_and_case_and_wildcards_count(
     random = np.random.default_rng(0)
     level = np.array(HOSTILE)[random.integers(0, len(HOSTILE), 400)]
     label = np.array(["=good", "@bad"])[(np.isin(level, HOSTILE[::2]) ^ (random.random(400) < 0.2)).astype(int)]
-    model = bt.NaiveBayesClassifier(schema={"=SUM(A1)": "nominal"}).fit({"=SUM(A1)": level, "n": random.normal(size=400)}, label)
+    table = {"=SUM(A1)": level, "n": random.normal(size=400)}
+    model = bt.NaiveBayesClassifier(schema={"=SUM(A1)": "nominal"}).fit(table, label)
     rows = [{"=SUM(A1)": each, "n": 0.5} for each in [*HOSTILE, "b", "=1+2"]]
     path = tmp_path / "hostile.xlsx"
     content = bt.export(model, "xlsx", rows=20)

@@ -52,8 +52,8 @@ def export(
         "javascript": a script without requires, for node (CommonJS) or a page: `model.predict(row)`, `model.effects(row)`
         and, for classes, `model.predictProba(row)`; null, undefined, NaN and absent keys are missing.
         "c": one C99 file that needs the mathematical library only. "sql": a query. "onnx": a graph, as bytes. "pmml":
-        a document of PMML 4.4. "xlsx": an Excel workbook with live formulas, as bytes. "json": the formula as records. `docs/guide/exports.md` describes how to call each
-        of them and which models it refuses.
+        a document of PMML 4.4. "xlsx": an Excel workbook with live formulas, as bytes. "json": the formula as records.
+        `docs/guide/exports.md` describes how to call each of them and which models it refuses.
     path : path, optional
         File to which the text is also written.
     reject : float, optional

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from baytree.display.terminal import counted, in_columns, number, shortened
 from baytree.rendering.linear_text import wrapped
 from baytree.summary.scorecard import CardColumnSummary, ScorecardSummary
@@ -33,6 +35,12 @@ def scale_sentence(summary: ScorecardSummary) -> str:
         f"{summary.base_points:,} points are odds of {number(summary.base_odds)} : 1 ({summary.good} to {summary.bad}); "
         f"{number(summary.points_to_double)} points more double the odds"
     )
+
+
+def log_odds_scale(summary: ScorecardSummary) -> tuple[float, float]:
+    """Log-odds of the good class: of one point, and of 0 points."""
+    per_point = math.log(2.0) / summary.points_to_double
+    return per_point, math.log(summary.base_odds) - summary.base_points * per_point
 
 
 def occurring(column: CardColumnSummary) -> list[int]:

@@ -30,7 +30,9 @@ class CardTable(TextResult, msgspec.Struct, frozen=True):
         """Table as a dict of lists; the first line holds the points of every row."""
         card = self.summary
         names = ("column", "bin", "rows", "share", card.good, card.bad, f"P({card.good})", "WoE", "IV", "points")
-        rows: list[tuple] = [("every row", "", card.weight, 1.0, *self._totals, self._totals[0] / card.weight, None, None, card.start)]
+        rows: list[tuple] = [
+            ("every row", "", card.weight, 1.0, *self._totals, self._totals[0] / card.weight, None, None, card.start)
+        ]
         for column in card.columns:
             bad_total = self._totals[1] or 1.0
             for k in occurring(column):

@@ -8,7 +8,7 @@ import numpy as np
 
 from baytree.data.schema.schema import Schema
 from baytree.formula import Formula
-from baytree.formula.builder import FormulaBuilder, classification_formula, constant, matrix, numbers
+from baytree.formula.builder import Effects, FormulaBuilder, classification_formula, constant, matrix, numbers
 from baytree.formula.expressions import Lookup, Product, Softmax, Sum
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def formula_of(model: ScorecardModel, schema: Schema) -> Formula:
     """Points of the good class, and 0 for the other class, as effects; then the probabilities."""
     steps, is_good = FormulaBuilder(schema), np.eye(2)[model.good]
-    effects = [(each.axis.column, _lookup(each, is_good)) for each in model.columns]
+    effects: Effects = [(each.axis.column, _lookup(each, is_good)) for each in model.columns]
     scores = steps.scores(model.start * is_good, effects)
     log_odds = Sum((Product((scores, constant(model.scale.per_point))), constant(model.scale.shift * is_good)))
     return classification_formula("scorecard", steps, Softmax(log_odds))

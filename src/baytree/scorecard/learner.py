@@ -97,9 +97,7 @@ class ScorecardLearner:
         positions = {each.axis.column for each in used}
         unused = tuple((each.axis.column, each.information_value) for each in columns if each.axis.column not in positions)
         cuts, in_groups = _score_groups(start + points, weight.sum(axis=1))
-        return ScorecardModel(
-            self.scale, good, start, tuple(used), unused, cuts, in_groups, float(weight[:, 1].sum())
-        )
+        return ScorecardModel(self.scale, good, start, tuple(used), unused, cuts, in_groups, float(weight[:, 1].sum()))
 
 
 def _with_points(column: CardColumn, coefficient: float, scale: Scale) -> CardColumn:
@@ -157,7 +155,7 @@ def _axis(j: int, fine: FineBins, bins: CoarseBins) -> tuple[Axis, np.ndarray, i
 
 
 def _start(points: np.ndarray, weight: np.ndarray, scale: Scale) -> int:
-    """Whole points of every row that fit best, given the rounded points of the columns. weight [n, 2], the good class last"""
+    """Whole points of every row that fit best, given the rounded points of the columns. weight [n, 2], good last"""
 
     def loss(start: int) -> float:
         score = scale.log_odds(points + start)

@@ -137,7 +137,7 @@ class ScorecardModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ta
     def explain(self, table: Table) -> list[Explanation]:
         """Explanation of each row in points for the good class."""
         points, probability = self._per_class(self.points(table).astype(np.float64)), self.predict(table)
-        start = self._per_class(np.float64(self.start))
+        start = self._per_class(np.array(float(self.start)))
         named = [(table.schema.columns[each.axis.column], table.values[each.axis.column]) for each in self.columns]
         return [
             Explanation(

@@ -6,7 +6,7 @@ import numpy as np
 
 from baytree.scorecard.model import Scale
 
-PSEUDO_ROWS = 2.0  # rows at the overall rate that every bin gets: a few rows must not decide many points
+PSEUDO_ROWS = 5.0  # rows at the overall rate that every bin gets: a few rows must not decide many points
 
 
 def weights_of_evidence(sums: np.ndarray, good: int, shape: str | None, n_ordered: int) -> np.ndarray:

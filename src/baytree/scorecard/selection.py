@@ -1,7 +1,7 @@
 """Choice of the columns of a card by cross-validation, along the L1 path or by forward steps.
 
-A path is a sequence of fits with more and more columns. Each fold has a path of its own, with bins and weights of evidence of
-its training rows; the held-out losses choose how far to go.
+A path is a sequence of fits with more and more columns. Each fold has a path of its own, with bins and weights of evidence
+of its training rows; the held-out losses choose how far to go.
 """
 
 from __future__ import annotations

@@ -34,11 +34,12 @@ _RULES = ("min", "1se")
 class Scorecard(Classifier):
     """Scorecard for two classes: each column has a few bins, each bin whole points, and the sum of the points is the score.
 
-    Each column is cut into the bins of largest log-likelihood (as by `bin_column`), whose weights of evidence enter a logistic regression with
-    coefficients that are not negative, so that better evidence never costs points. Columns are chosen by cross-validation.
-    The coefficients are turned into points: a score of `base_points` means odds of `base_odds`, and every
-    `points_to_double` points more double the odds. The probability is computed from the whole points, so the card on paper
-    and the model agree. Missing values are a bin of their own; a missing value or level without training rows has 0 points.
+    Each column is cut into the bins of largest log-likelihood (as by `bin_column`), whose weights of evidence enter a
+    logistic regression with coefficients that are not negative, so that better evidence never costs points. Columns are
+    chosen by cross-validation. The coefficients are turned into points: a score of `base_points` means odds of `base_odds`,
+    and every `points_to_double` points more double the odds. The probability is computed from the whole points, so the card
+    on paper and the model agree. Missing values are a bin of their own; a missing value or level without training rows has 0
+    points.
 
     Rejected applicants, whose outcome nobody knows, are not part of the method (reject inference): the card describes the
     rows it was fitted to.
@@ -180,7 +181,15 @@ class Scorecard(Classifier):
         return reasons_of(self.model_, self.schema_, self._encoded(X), n, compared_with)
 
     def plot(self, column: str | None = None, ax: Axes | None = None) -> Axes:
-        """Plot the points of the bins of a column, by default of the one with the widest range; needs matplotlib."""
+        """Plot the points of the bins of a column, by default of the one with the widest range; needs matplotlib.
+
+        Parameters
+        ----------
+        column : str, optional
+            Name of the column.
+        ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
+        """
         from baytree.rendering.plots.scorecard_plots import plot_points
 
         check_is_fitted(self, "model_")
@@ -192,6 +201,20 @@ class Scorecard(Classifier):
         if name not in by_name:
             raise ValueError(f"Scorecard: {did_you_mean('column', str(name), list(by_name))}")
         return plot_points(by_name[name], summary.good, ax)
+
+    def plot_nomogram(self, ax: Axes | None = None) -> Axes:
+        """Plot a nomogram of two classes with matplotlib: an axis of points per column, their total and the probability.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
+        """
+        from baytree.rendering.plots.nomogram_plot import plot_nomogram
+        from baytree.reporting.nomogram import nomogram_of
+
+        check_is_fitted(self, "model_")
+        return plot_nomogram(nomogram_of(self._predictor), ax)
 
     def _learner(self, schema: Schema) -> ScorecardLearner:
         param_validation.reject_text_columns(schema, "a scorecard")
@@ -215,7 +238,9 @@ class Scorecard(Classifier):
     def _scale(self) -> Scale:
         base = param_validation.number("base_points", self.base_points, -_MAX_BASE, _MAX_BASE)
         if base != round(base):
-            raise ValueError(f"base_points={self.base_points!r}: points are whole; give a whole number, such as {round(base)}")
+            raise ValueError(
+                f"base_points={self.base_points!r}: points are whole; give a whole number, such as {round(base)}"
+            )
         to_double = param_validation.positive("points_to_double", self.points_to_double)
         if not _MIN_TO_DOUBLE <= to_double <= _MAX_BASE:
             raise ValueError(
@@ -247,8 +272,8 @@ class Scorecard(Classifier):
             param_validation.one_of(f"monotone[{name!r}]", shape, MONOTONE)
             if known is not None and shape in SHAPES and schema[known].kind is Kind.NOMINAL:
                 raise ValueError(
-                    f"monotone[{name!r}]={shape!r}: the levels of column {name!r} have no order; use 'auto', or list them in "
-                    f"order in schema={{{name!r}: …}}"
+                    f"monotone[{name!r}]={shape!r}: the levels of column {name!r} have no order; use 'auto', or list them "
+                    f"in order in schema={{{name!r}: …}}"
                 )
         return tuple(self.monotone.items()), "auto"
 

@@ -179,7 +179,7 @@ class Expressions:
     def _matched(self, matching: Matching) -> list[str]:
         if len(matching.codes) > MAX_JOINT_CELLS:
             raise ValueError(
-                f"Excel: a joint table of more than {MAX_JOINT_CELLS:,} combinations makes a sheet slow; export to Python or C"
+                f"Excel: a joint table of more than {MAX_JOINT_CELLS:,} combinations makes a sheet slow; export to Python"
             )
         x = [self.inputs.values[j] for j in matching.columns]
         ways = [f"IF({each}<0,{n},1)" for each, n in zip(x, matching.n_levels, strict=True)]

@@ -28,7 +28,9 @@ class InputCells:
 
     def _read(self, column: Input, cell: str) -> str:
         if column.kind is Kind.TEXT:
-            raise ValueError(f"Excel: column {column.name!r} is text, whose words a sheet cannot count; export to Python or C")
+            raise ValueError(
+                f"Excel: column {column.name!r} is text, whose words a sheet cannot count; export to Python or C"
+            )
         if column.part:
             return self._part(column, cell)
         if column.kind is Kind.NUMERIC:

@@ -19,9 +19,7 @@ _MAX_DEPTH, _MAX_CHARACTERS = 20, 1_500  # of a formula: each level nests two fu
 class TreeCells:
     """Writes the trees of a formula; `values` are references to the numbers and codes that tests read."""
 
-    def __init__(
-        self, columns: Sequence[Input], values: Sequence[str], model: ModelSheet, calculation: Calculation
-    ) -> None:
+    def __init__(self, columns: Sequence[Input], values: Sequence[str], model: ModelSheet, calculation: Calculation) -> None:
         self.columns, self.values, self.model, self.calculation = columns, values, model, calculation
 
     def route(self, nodes: Sequence[FormulaNode]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -45,9 +44,7 @@ def workbook(formula: Formula, rows: int = 200) -> bytes:
     return _written(formula, n_rows, model, calculation, outputs)
 
 
-def _outputs(
-    formula: Formula, written: Expressions, model: ModelSheet, calculation: Calculation
-) -> list[tuple[str, str]]:
+def _outputs(formula: Formula, written: Expressions, model: ModelSheet, calculation: Calculation) -> list[tuple[str, str]]:
     """Name and formula of each output column, in terms of the sheet of the calculation."""
     answers = written.stored(formula.answers)
     if formula.classes is None:

@@ -28,6 +28,7 @@ from baytree.rendering.page.model_views import (
     JointView,
     NomogramView,
     RulesView,
+    ScorecardView,
     TextView,
     TreeView,
     TrialsView,
@@ -55,6 +56,7 @@ SECTIONS = {
     DependenceView: "dependence",
     CoefficientsView: "coefficients",
     NomogramView: "nomogram",
+    ScorecardView: "scorecard",
     WhatIfView: "whatif",
     QuestionsView: "ask",
     BoundaryView: "boundary",
@@ -74,7 +76,17 @@ SECTIONS = {
     FlipsView: "flips",
 }
 
-SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their dependencies
+SCRIPTS = (
+    "words",
+    "charts",
+    "tree",
+    "whatif",
+    "ask",
+    "boundary",
+    "card",
+    "sort",
+    "main",
+)  # in the order of their dependencies
 
 MAX_HEADING_CHARACTERS = 120  # of a name in a heading: longer ones would push the page apart
 
@@ -162,7 +174,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
     | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
-    | FindingsView
+    | FindingsView | ScorecardView
 )  # fmt: skip
 
 
