@@ -5,8 +5,8 @@ python benchmarks/additive.py [--only TABLE …] [--without MODEL …] [--again 
 The tables are the twenty of benchmarks/advice.py and five of ../shared/tables. Log loss on stratified folds (five; the first
 fold of tables above `MANY_ROWS` rows), processor time of a fit with all its processes (`n_jobs=1`), and the time of one
 prediction of one row. Each result is stored in additive.json as it comes, keyed by table, model and fold, so an interrupted
-run goes on where it stopped; `--again` measures a model anew. The first folds of all tables come first. Writes additive.json and the
-tables of ADDITIVE.md between its markers. Peers that are not installed are left out.
+run goes on where it stopped; `--again` measures a model anew. The first folds of all tables come first. Writes additive.json
+and the tables of ADDITIVE.md between its markers. Peers that are not installed are left out.
 """
 
 from __future__ import annotations
