@@ -19,7 +19,7 @@ _N_STRENGTHS = 25
 
 _RATIO = 1e-3  # of the smallest strength to the one at which no column enters
 
-_RIDGE = 1.0  # prior precision of a coefficient per standard deviation, divided by the weight of the rows
+_RIDGE = 1.0  # prior precision of a coefficient; per standard deviation it was worse on german and credit_data
 
 Evidence = Callable[[np.ndarray], Sequence[np.ndarray]]  # weights of groups [n_groups, 2] → weights of evidence of the cells
 
@@ -113,4 +113,4 @@ def _refit(rows: Rows, columns: np.ndarray) -> np.ndarray:
 
 
 def _ridge(rows: Rows) -> np.ndarray:
-    return _RIDGE / rows.total * rows.deviations() ** 2
+    return np.full(rows.x.shape[1], _RIDGE / rows.total)
