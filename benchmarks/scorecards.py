@@ -168,7 +168,9 @@ def main(names: list[str]) -> None:
     store = HERE / "scorecards.json"
     results = json.loads(store.read_text()) if store.exists() else {}
     for name in names or TABLES:
-        results[name] = results.get(name, {}) | measure(name, only)
+        measured = measure(name, only)
+        results = json.loads(store.read_text()) if store.exists() else {}
+        results[name] = results.get(name, {}) | measured
         store.write_text(json.dumps(results, indent=1) + "\n")
         target = HERE / "SCORECARDS.md"
         begin, end = "<!-- results -->\n", "<!-- end of results -->"
