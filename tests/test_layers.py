@@ -40,6 +40,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "exporters.sql",
         "exporters.onnx",
         "exporters.pmml",
+        "exporters.xlsx",
     },
     {
         "exporters.c",
@@ -49,6 +50,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "tree.rules",
         "naive_bayes",
         "drift_detection",
+        "scorecard",
     },
     {"exporters"},
     {

@@ -13,6 +13,7 @@ from baytree.display.terminal import aligned, escaped
 from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
 from baytree.drift_detection.effects import effect, simulate_training_rows
+from baytree.drift_detection.stability import Stability, stability
 
 FAMILY_WISE_ERROR_RATE = 0.01  # probability that any column of unchanged rows raises an alarm
 
@@ -78,6 +79,8 @@ class Drift:
         The change of each column; alarms first, then by their effect on predictions and their distance.
     out_of_range : float
         The proportion of rows with a new level or a number outside the range of training.
+    stability : list of Stability
+        For a scorecard, the population stability index of its score and of each column: `name` and `index`.
 
     Examples
     --------
@@ -146,10 +149,16 @@ class Drift:
             rows is not None,
         )
 
+    @cached_property
+    def stability(self) -> list[Stability]:
+        """Population stability index of the score and of each column of a scorecard; empty for other models."""
+        return stability(self._predictor, self.batch.groups)
+
     def to_dict(self) -> dict[str, Any]:
         """All results as plain values."""
         columns = [msgspec.to_builtins(column) for column in self.columns]
-        return {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
+        found = {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
+        return found | ({"stability": {each.name: each.index for each in self.stability}} if self.stability else {})
 
     def __str__(self) -> str:
         n, alarms = self.n_rows, self.alarms
@@ -158,7 +167,13 @@ class Drift:
         )
         verdict = f"{len(alarms)} of {len(self.columns)} columns have changed" if alarms else "No column has changed"
         table = aligned(_HEADER, [_row(column) for column in self.columns])
-        return f"{head} {verdict} significantly.\n\n{table}"
+        return f"{head} {verdict} significantly.\n\n{table}{self._stability_text()}"
+
+    def _stability_text(self) -> str:
+        if not self.stability:
+            return ""
+        table = aligned(("population stability index", "PSI"), [(each.name, each.index) for each in self.stability])
+        return f"\n\n{table}\nbelow 0.1: little has changed; above 0.25: much has"
 
     unlike = renamed("unlike", "out_of_range")
 
