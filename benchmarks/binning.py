@@ -4,6 +4,9 @@ python benchmarks/binning.py
 
 Both get at most 6 bins of at least 5 % of the rows and a monotone rate (`monotone="auto"`, `monotonic_trend="auto"`).
 Time is processor time, the best of three for up to 100,000 rows.
+Rare levels are not pooled (`rare=0`), as in OptBinning; the default of `bin_column` pools them, which costs up to 7 % of the
+information value of nominal columns. Goal: 20 times less processor time at the same information value; **missed**.
+
 Writes binning.json and BINNING.md.
 """
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from export_cases import CASES, ROWS, fitted, with_card, with_pairs, with_sums
 from export_compared import difference_of
+from test_exported_costs import COSTS, MODELS, costly
 from workbooks import computed, type_rows
 
 import baytree as bt
+from baytree.uncertainty.decision import expected_costs
 
 GIVEN = [*ROWS[:100], *ROWS[-100:]]  # rows of the table; and with gaps, new levels, numbers beyond the range
 
@@ -110,3 +112,25 @@ def test_a_workbook_has_the_same_bytes_each_time_and_says_what_it_refuses():
         assert {n: a.read(n) for n in a.namelist()} == {n: b.read(n) for n in b.namelist()}
     with pytest.raises(ValueError, match="rows=0"):
         bt.export(model, "xlsx", rows=0)
+
+
+@pytest.mark.libreoffice
+@pytest.mark.filterwarnings("ignore")
+def test_a_workbook_predicts_the_class_of_least_expected_cost(tmp_path):
+    if not shutil.which("soffice"):
+        pytest.skip("LibreOffice is not installed")
+    models, paths = {}, []
+    for name in MODELS:
+        model, columns = costly(name)
+        models[f"costs{len(models)}"] = (name, model, columns)
+        paths.append(tmp_path / f"costs{len(paths)}.xlsx")
+        type_rows(bt.export(model, "xlsx", rows=len(GIVEN)), columns, GIVEN, paths[-1])
+    found = computed(paths, tmp_path)
+    for key, (name, model, columns) in models.items():
+        rows = [k for k, row in enumerate(GIVEN) if any(row[c] is not None for c in columns)]
+        table = {column: [GIVEN[k][column] for k in rows] for column in columns}
+        cost = np.sort(expected_costs(model.predict_proba(table), np.array(COSTS, float)), axis=1)
+        is_apart = cost[:, 1] - cost[:, 0] > 1e-9  # the spreadsheet has other logarithms
+        predicted = np.array([found[key][k]["prediction"] for k in rows], object)
+        assert is_apart.any()
+        assert predicted[is_apart].tolist() == model.predict(table)[is_apart].tolist(), name
