@@ -37,6 +37,7 @@ PARAMETERS = {
     "LinearRegression": [{"penalty": "l2"}],
     "AdditiveClassifier": [{"interactions": 0, "smooth": 1.0}],
     "AdditiveRegressor": [{"max_bins": 8}],
+    "Scorecard": [{"select": "stepwise", "max_bins": 3}],
 }
 
 

@@ -40,6 +40,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "exporters.sql",
         "exporters.onnx",
         "exporters.pmml",
+        "exporters.xlsx",
     },
     {
         "exporters.c",
@@ -50,6 +51,7 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "naive_bayes",
         "drift_detection",
         "metrics",
+        "scorecard",
     },
     {"exporters"},
     {

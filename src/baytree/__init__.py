@@ -51,6 +51,7 @@ Linear models, splines and curves
     MARSRegressor                  sums of hinges for numbers
     AdditiveClassifier             a curve per column, and pairs that interact, for classes
     AdditiveRegressor              the same for numbers
+    Scorecard                      whole points for bins of columns, for two classes
 
 Features and feature selection
     rank_features                  filters: information gain, gain ratio, chi-squared, mRMR, …

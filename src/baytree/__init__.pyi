@@ -19,6 +19,7 @@ from baytree.drift_detection import drift as drift
 from baytree.engine.scan import scan as scan
 from baytree.estimators.additive.additive import AdditiveClassifier as AdditiveClassifier
 from baytree.estimators.additive.additive import AdditiveRegressor as AdditiveRegressor
+from baytree.estimators.additive.scorecard import Scorecard as Scorecard
 from baytree.estimators.linear.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from baytree.estimators.linear.discriminant import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression

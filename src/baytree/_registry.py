@@ -47,6 +47,7 @@ PUBLIC_MODULES = {
     "OptimalTreeClassifier": "estimators.tree.optimal",
     "QuadraticDiscriminantAnalysis": "estimators.linear.discriminant",
     "Schema": "data.schema.schema",
+    "Scorecard": "estimators.additive.scorecard",
     "SelectFeatures": "feature_selection.filters",
     "StreamingTreeClassifier": "estimators.tree.streaming",
     "Text": "data.schema.column",

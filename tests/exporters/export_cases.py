@@ -208,6 +208,12 @@ def with_pairs(estimator: type) -> tuple[bt.AdditiveClassifier, tuple[str, ...],
     return model, tuple(table), [*rows[:150], {"u": 9.0, "v\n<": -1e9, "colour": "never seen"}, dict.fromkeys(table)]
 
 
+def with_card() -> tuple[bt.Scorecard, tuple[str, ...], list[dict]]:
+    """A scorecard of columns of every kind, its columns, and rows with gaps, new levels and far numbers."""
+    labels = np.where(NAMES == "ant", "good", "bad")
+    return fitted(bt.Scorecard, MIXED, {"min_bin": 0.1}, labels), MIXED, ROWS
+
+
 def wide_fractional() -> tuple[bt.ID3Classifier, tuple[str, ...], list[dict]]:
     """A tree of about a thousand nodes that rows with missing cells pass in parts, its columns, and such rows."""
     random = np.random.default_rng(3)

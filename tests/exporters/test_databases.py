@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from database_servers import DATABASES, Database
-from export_cases import CASES, FAR_MODELS, LEVELS, NUMBERS, ROWS, fitted, wide_fractional, with_sums
+from export_cases import CASES, FAR_MODELS, LEVELS, NUMBERS, ROWS, fitted, wide_fractional, with_card, with_sums
 from export_compared import difference_of, refusal_of
 
 import baytree as bt
@@ -60,6 +60,21 @@ def test_a_chain_of_nodes_is_no_deeper_than_a_stump(database):
 def test_sums_of_columns_are_exported(database):
     model, columns, rows = with_sums("learned")
     assert difference(model, database, columns, rows) <= 1e-9
+
+
+def test_a_card_has_the_same_points_on_every_row(database):
+    model, columns, rows = with_card()
+    assert difference(model, database, columns, rows) <= 1e-12
+    query = bt.export(model, "sql", dialect=database.dialect, effects=True)
+    database.run("SELECT * FROM t", rows, None)
+    cursor = database.connection.cursor()
+    cursor.execute(query)
+    names = [column[0] for column in cursor.description]
+    found = sorted((dict(zip(names, row, strict=True)) for row in cursor.fetchall()), key=lambda row: row["row_id"])
+    effects = [name for name in names if name.startswith("effect(") and name.endswith(f", {model.good_})")]
+    score = [model.model_.start + sum(float(row[name]) for name in effects) for row in found]
+    table = {name: [row[name] for row in rows] for name in columns}
+    assert score == [float(points) for points in model.points(table)]
 
 
 def test_a_thousand_nodes_that_rows_pass_in_parts_are_exported(database):

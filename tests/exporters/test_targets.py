@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional, with_pairs, with_sums
+from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional, with_card, with_pairs, with_sums
 from export_compared import difference_of, refusal_of
 from export_runners import NEEDS, RUNNERS, compiled
 
@@ -46,6 +46,13 @@ def test_surfaces_of_an_additive_model_are_exported(target, estimator, tmp_path)
     assert difference(model, target, columns, rows, tmp_path) <= 1e-9
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_scorecard_is_exported_with_missing_and_unseen_values(target, tmp_path):
+    model, columns, rows = with_card()
+    assert len(model.model_.columns) > 3
+    assert difference(model, target, columns, rows, tmp_path) <= 1e-12
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tree", [bt.CARTClassifier, bt.C45Classifier, bt.CHAIDClassifier, bt.C50Classifier])
 def test_rules_of_a_tree_without_one_of_them_are_exported_like_any_model(target, tree, tmp_path):
@@ -64,7 +71,7 @@ def test_numbers_far_away_are_weighed_as_in_predict(target, estimator, columns, 
 
 
 def test_every_target_is_run():
-    assert {*RUNNERS, "python", "json"} == set(EXPORTERS)
+    assert {*RUNNERS, "python", "json", "xlsx"} == set(EXPORTERS)  # test_workbooks.py runs workbooks
 
 
 @pytest.mark.slow

@@ -65,6 +65,7 @@ CLASSIFIERS = {
     "qda": bt.QuadraticDiscriminantAnalysis(shrinkage=0.5),
     "logistic": bt.LogisticRegression(),
     "additive": bt.AdditiveClassifier(interactions=3),
+    "scorecard": bt.Scorecard(),
     "mars": bt.MARSClassifier(max_degree=2),
     "logistic cv": bt.LogisticRegressionCV(Cs=3, cv=3),
 }

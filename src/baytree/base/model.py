@@ -110,12 +110,14 @@ class Explanation(msgspec.Struct, frozen=True):
         One line per column that contributes: its `column`, its `value` and its `effect` on each score.
     probability : ndarray of shape (n_classes,)
         Probability of each class; 1 in regression.
-    unit : {"log-odds", "probability", "number"}
-        Unit of start and effects: probability for trees, number in regression.
+    unit : {"log-odds", "probability", "number", "points"}
+        Unit of start and effects: probability for trees, number in regression, points for scorecards.
     unanswered : str
         Why the row is rejected, if `reject` was given; otherwise empty.
     choice : int or None
         Index of the predicted class, if it is the class of least expected cost; None for the most probable class.
+    points_for : int or None
+        Index of the class that the points of a scorecard count for; None for other models.
     scores : ndarray of shape (n_classes,)
         Sum of start and effects.
     prediction : object
@@ -127,9 +129,10 @@ class Explanation(msgspec.Struct, frozen=True):
     start: np.ndarray  # [n_classes]
     evidence: tuple[Evidence, ...]
     probability: np.ndarray  # [n_classes]
-    unit: str = "log-odds"  # of start and effects; "probability" for trees, "number" in regression
+    unit: str = "log-odds"  # of start and effects; "probability" for trees, "number" in regression, "points"
     unanswered: str = ""  # why the row is rejected
     choice: int | None = None  # code of the predicted class, if costs decide
+    points_for: int | None = None  # code of the class that the points of a scorecard count for
 
     @property
     def scores(self) -> np.ndarray:
@@ -173,7 +176,8 @@ class Explanation(msgspec.Struct, frozen=True):
     def against_runner_up(self) -> tuple[str, str, list[float], float]:
         """Prediction as text, unit of the amounts, amounts (start, then each line of evidence), and their sum.
 
-        For classes, the amounts compare the predicted class with the most probable of the others.
+        For classes, the amounts compare the predicted class with the most probable of the others; points of a scorecard are
+        those of its good class, whichever class is predicted.
         """
         ledger, scores = (self.start, *(line.effect for line in self.evidence)), self.scores
         if self.unit == "number":
@@ -187,6 +191,9 @@ class Explanation(msgspec.Struct, frozen=True):
         other = others[0]
         text += f" ({self.classes[other]}: {self.probability[other]:.3f})"
         text += "" if self.choice is None or self.unanswered else ", by least expected cost"
+        if self.points_for is not None:
+            points = [float(line[self.points_for]) for line in ledger]
+            return text, f"points for {self.classes[self.points_for]}", points, float(scores[self.points_for])
         title = f"{self.unit} for {self.classes[best]} against {self.classes[other]}"
         with np.errstate(invalid="ignore"):  # -inf - -inf for two impossible classes
             amounts = [float(line[best] - line[other]) for line in ledger]

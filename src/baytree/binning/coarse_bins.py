@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.binning.fine_bins import FineBins
 from baytree.binning.objective import OBJECTIVE_OF, rates
-from baytree.binning.optimal import SHAPES, Intervals, Partition, optimal_partition
+from baytree.binning.optimal import SHAPES, Intervals, Partition, neighbours_of, optimal_partition
 from baytree.data.schema.column import Kind
 
 MONOTONE = (None, "auto", *SHAPES)
@@ -50,7 +50,8 @@ def _best_shape(intervals: Intervals, fine: FineBins, options: BinningOptions) -
     given = None if fine.column.kind is Kind.NOMINAL or not _has_rate(fine) else options.monotone
     if given != "auto":
         return optimal_partition(intervals, options.max_bins, given), given
-    found = {shape: optimal_partition(intervals, options.max_bins, shape) for shape in SHAPES}
+    neighbours = neighbours_of(intervals)
+    found = {shape: optimal_partition(intervals, options.max_bins, shape, neighbours) for shape in SHAPES}
     straight = max(("up", "down"), key=lambda shape: found[shape].objective)
     turned = max(("peak", "valley"), key=lambda shape: found[shape].objective)
     is_worth = found[turned].objective > _WORTH_A_TURN * max(found[straight].objective, 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,6 +18,7 @@ from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Column, Kind
 from baytree.engine.partitions import Partitions
 from baytree.engine.quantiles import quantile_edges
+from baytree.engine.worker_results import StatisticTuple
 from baytree.statistics.binning import bin_codes
 from baytree.statistics.counts import Counts
 from baytree.statistics.moments import Moments
@@ -53,18 +55,18 @@ class FineBins(msgspec.Struct, frozen=True):
 
 def fine_bins(rows: Partitions, j: int, special: Sequence[float] = (), max_bins: int = MAX_FINE_BINS) -> FineBins:
     """Fine bins of column j: one pass for its quantiles if it is numeric, and one for the sums."""
-    column, chosen = rows.schema.columns[j], np.unique(np.asarray(special, np.float64))
-    is_numeric = column.kind is Kind.NUMERIC
+    chosen = np.unique(np.asarray(special, np.float64))
     ordinary = rows.map_partitions(partial(_without, j, chosen)) if len(chosen) else rows
+    is_numeric = rows.schema.columns[j].kind is Kind.NUMERIC
     edges = quantile_edges(ordinary, [j], max_bins)[0] if is_numeric else _NO_EDGES
-    n_ordered = len(edges) + 1 if is_numeric else len(column.levels)
-    statistic = rows.map_reduce(partial(_observe, j, edges, chosen, n_ordered))
-    is_number = isinstance(statistic, Moments)
-    if isinstance(statistic, Moments):
-        sums = np.stack([part.rounded()[:, 0] for part in (statistic.weight, statistic.total, statistic.square)], axis=1)
-    else:
-        sums = statistic.known()
-    return FineBins(column, edges, chosen, sums, is_number)
+    return _with_sums(rows, [_Cells(j, edges, chosen)])[0]
+
+
+def fine_bins_of_all(rows: Partitions, max_bins: int = MAX_FINE_BINS) -> list[FineBins]:
+    """Fine bins of every column, in as many passes over the rows as those of one column."""
+    numeric = [j for j, column in enumerate(rows.schema.columns) if column.kind is Kind.NUMERIC]
+    edges = dict(zip(numeric, quantile_edges(rows, numeric, max_bins) if numeric else (), strict=True))
+    return _with_sums(rows, [_Cells(j, edges.get(j, _NO_EDGES), _NO_EDGES) for j in range(len(rows.schema))])
 
 
 def cells_of(column: Column, edges: np.ndarray, special: np.ndarray, values: np.ndarray, n_ordered: int) -> np.ndarray:
@@ -82,6 +84,34 @@ def cells_of(column: Column, edges: np.ndarray, special: np.ndarray, values: np.
 _NO_EDGES = np.empty(0)
 
 
+class _Cells(NamedTuple):
+    """Column, edges and special values of fine bins whose sums are not known yet."""
+
+    j: int
+    edges: np.ndarray
+    special: np.ndarray
+
+    def n_ordered(self, column: Column) -> int:
+        return len(self.edges) + 1 if column.kind is Kind.NUMERIC else len(column.levels)
+
+
+def _with_sums(rows: Partitions, cells: Sequence[_Cells]) -> list[FineBins]:
+    """Fine bins with the sums of the target, in one pass."""
+    observed = rows.map_reduce(partial(_observe_all, cells)).values
+    return [_fine_bins(rows.schema.columns[own.j], own, sums) for own, sums in zip(cells, observed, strict=True)]
+
+
+def _fine_bins(column: Column, cells: _Cells, observed: Counts | Moments) -> FineBins:
+    if isinstance(observed, Moments):
+        sums = np.stack([part.rounded()[:, 0] for part in (observed.weight, observed.total, observed.square)], axis=1)
+        return FineBins(column, cells.edges, cells.special, sums, is_number=True)
+    return FineBins(column, cells.edges, cells.special, observed.known())
+
+
+def _observe_all(cells: Sequence[_Cells], table: Table) -> StatisticTuple:
+    return StatisticTuple(tuple(_observe(own, table) for own in cells))
+
+
 def _without(j: int, special: np.ndarray, table: Table) -> Table:
     """Rows with the special values of column j missing, so that they do not affect its quantiles."""
     values = np.where(np.isin(table.values[j], special), np.nan, table.values[j])
@@ -89,11 +119,12 @@ def _without(j: int, special: np.ndarray, table: Table) -> Table:
     return msgspec.structs.replace(table, values=tuple(columns))
 
 
-def _observe(j: int, edges: np.ndarray, special: np.ndarray, n_ordered: int, table: Table) -> Counts | Moments:
+def _observe(cells: _Cells, table: Table) -> Counts | Moments:
     """Sums of the target in each cell of a part."""
-    column = table.schema.columns[j]
-    cell = cells_of(column, edges, special, np.ascontiguousarray(table.values[j]), n_ordered)
-    weight, n_cells = None if table.is_unweighted else table.weight, n_ordered + len(special) + 1
+    column = table.schema.columns[cells.j]
+    n_ordered = cells.n_ordered(column)
+    cell = cells_of(column, cells.edges, cells.special, np.ascontiguousarray(table.values[cells.j]), n_ordered)
+    weight, n_cells = None if table.is_unweighted else table.weight, n_ordered + len(cells.special) + 1
     if table.schema.target.classes is None:
         return Moments.of(np.ascontiguousarray(table.label, np.float64)[:, None], cell, weight, n_cells)
     return Counts.of(cell, table.label, weight, n_cells, table.n_classes)

@@ -38,17 +38,21 @@ class Intervals(NamedTuple):
         return cls(np.where(is_allowed, gain, -np.inf), rate)
 
 
-def optimal_partition(intervals: Intervals, max_bins: int, shape: str | None = None) -> Partition:
+def optimal_partition(
+    intervals: Intervals, max_bins: int, shape: str | None = None, neighbours: Neighbours | None = None
+) -> Partition:
     """Partition of largest objective into at most `max_bins` bins; the fewest bins of those that are equally good.
 
     `shape` constrains the rates of neighbouring bins: "up" and "down" (never falling, never rising), "peak" and "valley"
-    (up, then down; down, then up), or None.
+    (up, then down; down, then up), or None. `neighbours` may be shared by several shapes.
     """
     if shape is None:
         return _best(_unconstrained(intervals, max_bins))
     sign = 1.0 if shape in ("up", "peak") else -1.0
     signed = Intervals(intervals.gain, sign * intervals.rate)
-    return _best(_constrained(signed, max_bins, may_turn=shape in ("peak", "valley")))
+    known = neighbours_of(intervals) if neighbours is None else neighbours
+    rising, falling = known if sign > 0 else known[::-1]
+    return _best(_constrained(signed, max_bins, rising, falling if shape in ("peak", "valley") else None))
 
 
 def _best(candidates: list[Partition]) -> Partition:
@@ -77,10 +81,9 @@ def _unconstrained(intervals: Intervals, max_bins: int) -> list[Partition]:
     return found
 
 
-def _constrained(intervals: Intervals, max_bins: int, *, may_turn: bool) -> list[Partition]:
-    """Best partitions whose rates never fall, or that turn once and never rise afterwards."""
+def _constrained(intervals: Intervals, max_bins: int, rising: _Successors, falling: _Successors | None) -> list[Partition]:
+    """Best partitions whose rates never fall, or, with `falling`, that turn once and never rise afterwards."""
     n = len(intervals.gain) - 1
-    rising, falling = _Successors(intervals.rate), _Successors(-intervals.rate) if may_turn else None
     start = np.full_like(intervals.gain, -np.inf)
     start[0] = intervals.gain[0]
     up, down = [start], [np.full_like(start, -np.inf)]  # by number of bins; value[i, j]: the last bin is cells i … j − 1
@@ -102,15 +105,30 @@ class _Successors:
         n = len(rate) - 1
         is_bin = np.arange(n + 1)[:, None] < np.arange(n + 1)
         own = np.where(is_bin, rate, np.inf)  # column i: rates of the bins (h, i)
-        self.order = np.argsort(own, axis=0, kind="stable")
-        ascending = np.take_along_axis(own, self.order, axis=0)
-        self.count = np.stack([np.searchsorted(ascending[:, i], rate[i], side="right") for i in range(n + 1)])  # [i, j]
+        order = np.argsort(own, axis=0, kind="stable")
+        ascending = np.take_along_axis(own, order, axis=0)
+        count = np.stack([np.searchsorted(ascending[:, i], rate[i], side="right") for i in range(n + 1)])  # [i, j]
+        # positions in flat arrays: numpy gathers them several times faster than along an axis
+        self.order = order * (n + 1) + np.arange(n + 1)
+        self.last = count * (n + 1) + np.arange(n + 1)[:, None]
 
     def best_before(self, value: np.ndarray) -> np.ndarray:
         """max over h of value[h, i] with rate[h, i] ≤ rate[i, j]. [i, j]"""
-        highest = np.maximum.accumulate(np.take_along_axis(value, self.order, axis=0), axis=0)
-        padded = np.concatenate([np.full((1, len(value)), -np.inf), highest])
-        return np.take_along_axis(padded.T, self.count, axis=1)
+        padded = np.full((len(value) + 1, len(value)), -np.inf)
+        np.maximum.accumulate(value.take(self.order), axis=0, out=padded[1:])
+        return padded.take(self.last)
+
+
+class Neighbours(NamedTuple):
+    """Which bins may come before a bin if the rates never fall, and if they never rise."""
+
+    rising: _Successors
+    falling: _Successors
+
+
+def neighbours_of(intervals: Intervals) -> Neighbours:
+    """Neighbours of all bins."""
+    return Neighbours(_Successors(intervals.rate), _Successors(-intervals.rate))
 
 
 def _traced(rate: np.ndarray, up: list[np.ndarray], down: list[np.ndarray], k: int) -> tuple[int, ...]:

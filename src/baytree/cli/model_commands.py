@@ -94,7 +94,7 @@ def drift(model: Path, table: str, as_json: bool, is_strict: bool, **options: ob
         click.get_current_context().exit(FOUND)
 
 
-SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # file names for the hint about -o
+SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml", "xlsx": "model.xlsx"}  # file names for the hint about -o
 
 
 @click.command("export", short_help="Export a model to another language.")

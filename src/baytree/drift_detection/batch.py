@@ -9,11 +9,12 @@ import numpy as np
 
 from baytree import _warnings
 from baytree.base.predictor import Predictor
-from baytree.data.encoding.table import Tokens, Values
+from baytree.data.encoding.table import Table, Tokens, Values
 from baytree.data.frames.numbers import Codes, Numbers
 from baytree.data.frames.raw import Raw, RawFrame
 from baytree.data.inference.level_matching import levels_of, matched
 from baytree.data.schema.column import Column, Kind
+from baytree.drift_detection.stability import count_groups
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import EXACT_EXPONENT, Histogram, Profile, observed
 
@@ -44,6 +45,7 @@ class Batch(msgspec.Struct, frozen=True):
     new: tuple[NewLevels, ...]
     absent: tuple[int, ...]  # rows that came without the column
     unlike: int  # rows with a new level or a number outside the range of training
+    groups: tuple[np.ndarray, ...] = ()  # rows by group of the score and of each column; of scorecards
 
     @classmethod
     def of(cls, predictor: Predictor, frame: RawFrame) -> Self:
@@ -61,14 +63,16 @@ class Batch(msgspec.Struct, frozen=True):
         is_unlike = np.zeros(n, bool)
         for values, before, (_, is_new) in zip(table.values, profile.columns, new_levels, strict=True):
             is_unlike |= _is_beyond(values, before) | is_new
-        return cls(n, observed_columns, tuple(levels for levels, _ in new_levels), absent, int(is_unlike.sum()))
+        groups = count_groups(predictor, table)
+        return cls(n, observed_columns, tuple(levels for levels, _ in new_levels), absent, int(is_unlike.sum()), groups)
 
     @classmethod
     def none(cls, predictor: Predictor) -> Self:
         """Batch without rows."""
         columns = predictor.schema.columns
         empty = tuple(_observed(column, _empty_column(column)) for column in columns)
-        return cls(0, empty, (NewLevels(),) * len(columns), (0,) * len(columns), 0)
+        groups = count_groups(predictor, Table(predictor.schema, tuple(map(_empty_column, columns)), np.zeros(0)))
+        return cls(0, empty, (NewLevels(),) * len(columns), (0,) * len(columns), 0, groups)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -77,6 +81,7 @@ class Batch(msgspec.Struct, frozen=True):
             tuple(mine + theirs for mine, theirs in zip(self.new, other.new, strict=True)),
             tuple(mine + theirs for mine, theirs in zip(self.absent, other.absent, strict=True)),
             self.unlike + other.unlike,
+            tuple(mine + theirs for mine, theirs in zip(self.groups, other.groups, strict=True)),
         )
 
 

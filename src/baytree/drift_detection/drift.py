@@ -14,6 +14,7 @@ from baytree.display.terminal import aligned, escaped
 from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
 from baytree.drift_detection.effects import effect, simulate_training_rows
+from baytree.drift_detection.stability import Stability, stability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,6 +83,8 @@ class Drift(TextResult):
         The change of each column; alarms first, then by their effect on predictions and their distance.
     out_of_range : float
         The proportion of rows with a new level or a number outside the range of training.
+    stability : list of Stability
+        For a scorecard, the population stability index of its score and of each column: `name` and `index`.
 
     Examples
     --------
@@ -150,18 +153,28 @@ class Drift(TextResult):
             rows is not None,
         )
 
+    @cached_property
+    def stability(self) -> list[Stability]:
+        """Population stability index of the score and of each column of a scorecard; empty for other models."""
+        return stability(self._predictor, self.batch.groups)
+
     def to_dict(self) -> dict[str, Any]:
         """All results as plain values."""
         columns = [msgspec.to_builtins(column) for column in self.columns]
-        return {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
+        found = {"rows": self.n_rows, "unlike": self.out_of_range, "alarms": self.alarms, "columns": columns}
+        return found | ({"stability": {each.name: each.index for each in self.stability}} if self.stability else {})
 
     def _repr_html_(self) -> str:
-        from baytree.display.results import table  # only notebooks need it
+        from baytree.display.results import stacked, table  # only notebooks need it
 
-        return table(self._head(), _HEADER, [_row(column) for column in self.columns])
+        views = [table(self._head(), _HEADER, [_row(column) for column in self.columns])]
+        if self.stability:
+            rows = [[each.name, f"{each.index:.4g}"] for each in self.stability]
+            views.append(table("Population stability index", ["column", "PSI"], rows))
+        return stacked(views)
 
     def __str__(self) -> str:
-        return f"{self._head()}\n\n{aligned(_HEADER, [_row(column) for column in self.columns])}"
+        return f"{self._head()}\n\n{aligned(_HEADER, [_row(column) for column in self.columns])}{self._stability_text()}"
 
     def _head(self) -> str:
         n, alarms = self.n_rows, self.alarms
@@ -177,6 +190,12 @@ class Drift(TextResult):
 
         changes = [ColumnChange(each.column, each.distance, each.effect, each.is_alarming) for each in self.columns]
         return plot_changes(changes, f"{len(self.alarms)} of {len(changes)} columns have changed", ax)
+
+    def _stability_text(self) -> str:
+        if not self.stability:
+            return ""
+        table = aligned(("population stability index", "PSI"), [(each.name, each.index) for each in self.stability])
+        return f"\n\n{table}\nbelow 0.1: little has changed; above 0.25: much has"
 
     unlike = renamed("unlike", "out_of_range")
 

@@ -28,6 +28,7 @@ EXPORTERS: Mapping[str, str] = {
     "sql": "exporters.sql.query:query",
     "onnx": "exporters.onnx.file:model",
     "pmml": "exporters.pmml.file:document",
+    "xlsx": "exporters.xlsx.workbook:workbook",
     "json": "formula:document",
 }
 
@@ -73,14 +74,14 @@ def export(
     ----------
     model : fitted estimator
         Estimator whose schema and model are exported.
-    target : {"python", "javascript", "c", "sql", "onnx", "pmml", "json"}
+    target : {"python", "javascript", "c", "sql", "onnx", "pmml", "xlsx", "json"}
         "python": a module for Python 3.9 or later that imports the standard library only, with `predict(row)` and, for
         classes, `predict_proba(row)`; a row is a dict keyed by column name. None, NaN and absent keys are missing.
         "javascript": a script without requires, for node (CommonJS) or a page: `model.predict(row)`, `model.effects(row)`
         and, for classes, `model.predictProba(row)`; null, undefined, NaN and absent keys are missing.
         "c": one C99 file that needs the mathematical library only. "sql": a query. "onnx": a graph, as bytes. "pmml":
-        a document of PMML 4.4. "json": the formula as records. `docs/guide/exports.md` describes how to call each
-        of them and which models it refuses.
+        a document of PMML 4.4. "xlsx": an Excel workbook with live formulas, as bytes. "json": the formula as records.
+        `docs/guide/exports.md` describes how to call each of them and which models it refuses.
     path : path, optional
         File to which the text is also written.
     reject : float, optional
@@ -89,12 +90,12 @@ def export(
     options : keyword arguments
         Options of "sql": `dialect` ("duckdb", "sqlite", "postgres", "mysql", "spark", "bigquery", "snowflake", "tsql"),
         `table`, `view` (name of a view to create instead of a query) and `effects` (further columns with each
-        column's contribution).
+        column's contribution). Option of "xlsx": `rows`, the number of rows that can be typed (200).
 
     Returns
     -------
     str or bytes
-        The exported program; bytes for "onnx", otherwise text.
+        The exported program; bytes for "onnx" and "xlsx", otherwise text.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from baytree.summary.naive_bayes import (
     Normal,
     TellingWords,
 )
+from baytree.summary.scorecard import ScorecardSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary
 
 Stated = Iterator[tuple[tuple[str, str], ComparableFact]]
@@ -73,6 +74,20 @@ def additive(summary: AdditiveSummary) -> Facts:
         name, units = " × ".join(term.columns), [term.importance or 1.0] * len(summary.scores)
         for piece, values in zip(term.pieces, term.values, strict=True):
             facts.update(_by_class(f"{name}: {piece}", summary.scores, values, units))
+    return facts
+
+
+def scorecard(summary: ScorecardSummary) -> Facts:
+    """Points of every row and of each bin; changes are measured by the points that double the odds."""
+    unit = summary.points_to_double
+    facts = {
+        ("points of every row", ""): ComparableFact(float(summary.start), unit),
+        ("points to double the odds", ""): ComparableFact(unit, unit),
+        ("good class", ""): ComparableFact(summary.good),
+    }
+    for column in summary.columns:
+        for name, points in zip(column.bins, column.points, strict=True):
+            facts[f"{column.column}: {name}", summary.good] = ComparableFact(float(points), unit)
     return facts
 
 
@@ -180,6 +195,7 @@ FACTS: dict[type, Callable[[Any], Facts]] = {
     RegressionSummary: regression,
     SplineSummary: splines,
     AdditiveSummary: additive,
+    ScorecardSummary: scorecard,
     QuadraticSummary: quadratic,
     RuleSetSummary: rule_set,
 }

@@ -65,6 +65,7 @@ CLASSIFIERS = {
     "lasso": ModelFamily("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=7.0, takes_text=True),
     "mars": ModelFamily("MARS", "MARSClassifier", _SPLINES, effort=3.8),
     "additive": ModelFamily("additive model", "AdditiveClassifier", effort=3.0),
+    "scorecard": ModelFamily("scorecard", "Scorecard", effort=3.0, competes=False),  # for two classes
     "logistic-fixed": ModelFamily(
         "logistic, L2 at C = 1", "LogisticRegression", effort=0.5, competes=False, takes_text=True
     ),

@@ -10,6 +10,7 @@ from typing import Any
 from baytree.display.terminal import MAX_CLASS_COLUMNS, in_columns
 from baytree.rendering.additive_text import additive_lines
 from baytree.rendering.linear_text import coefficient_lines, regression_lines, spline_lines, wrapped
+from baytree.rendering.scorecard_text import scorecard_lines
 from baytree.rendering.tree_text import (
     certificate_sentence,
     distance,
@@ -35,6 +36,7 @@ from baytree.summary.naive_bayes import (
     Normal,
     TellingWords,
 )
+from baytree.summary.scorecard import ScorecardSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
 _MAX_AXES = 6  # discriminant axes whose proportions are listed: one line
@@ -130,6 +132,7 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     RegressionSummary: regression_lines,
     SplineSummary: spline_lines,
     AdditiveSummary: additive_lines,
+    ScorecardSummary: scorecard_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
     RuleSetSummary: rule_set_lines,

@@ -10,10 +10,12 @@ from baytree.data.schema.column import Column, Kind
 from baytree.display.terminal import number
 from baytree.interview.answer_cells import rows_of
 from baytree.rendering.page.model_views import CoefficientGroup, CoefficientsView, CoefficientView, NomogramView, Scale
+from baytree.rendering.scorecard_text import log_odds_scale
 from baytree.rendering.tree_text import shown
 from baytree.reporting.subject import ReportSubject
 from baytree.statistics.profile import Histogram
 from baytree.summary.linear import Coefficient, LinearSummary, RegressionSummary, Slope
+from baytree.summary.scorecard import ScorecardSummary
 
 # Lengths of lists on a page: enough to see the pattern, few enough to read.
 
@@ -91,6 +93,10 @@ def nomograms(subject: ReportSubject) -> list[NomogramView]:
     if not all(ticks):  # a column without values has no scale
         return []
     start, effects = _effects(subject, [[value for value, _ in each] for each in ticks])
+    if isinstance(subject.summary, ScorecardSummary):  # points to log-odds
+        per_point, shift = log_odds_scale(subject.summary)
+        start, effects = start * per_point, [each * per_point for each in effects]
+        start[subject.classes.index(subject.summary.good)] += shift
     return [_nomogram(subject, c, start, effects, ticks) for c in range(1, len(classes))]
 
 

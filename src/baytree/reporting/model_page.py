@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from baytree._typing import FrameLike
 from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.schema.column import Kind
 from baytree.display.terminal import escaped
 from baytree.exporters import program
 from baytree.rendering.page.html_page import Page, Section
-from baytree.rendering.page.model_views import TextView, TreeView
+from baytree.rendering.page.model_views import ScorecardView, TextView, TreeView
 from baytree.rendering.page.table_views import BoundaryView, QuestionsView, WhatIfView
 from baytree.reporting import trees
 from baytree.reporting.coefficients import coefficients_view, nomograms, slopes_view
@@ -26,12 +28,14 @@ from baytree.reporting.rejection import (
     rejection_view,
     sets_payload,
 )
+from baytree.reporting.scorecard import scorecard_view
 from baytree.reporting.splines import functions_view
 from baytree.reporting.subject import ReportSubject, overview, predictor_of
 from baytree.reporting.trees import PruningPathLike, leaves_view, trials_view, validated_path, voting_rules_view, with_errors
 from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.scorecard import ScorecardSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 from baytree.tree.model.tree import Tree
 
@@ -101,7 +105,9 @@ def static_page(predictor: Predictor) -> Page:
 
 
 def _static_section(subject: ReportSubject, section: Section) -> Section:
-    """The section, or a static picture in place of a tree that a script would draw."""
+    """The section, or one that needs no script: a picture of a tree, a card without its calculator."""
+    if isinstance(section, ScorecardView):
+        return msgspec.structs.replace(section, has_calculator=False)
     tree = subject.summary.tree if isinstance(subject.summary, BayesTreeSummary) else subject.summary
     if isinstance(section, TreeView) and isinstance(tree, TreeSummary):
         return trees.drawing_view(tree)
@@ -164,8 +170,14 @@ def _model_views(subject: ReportSubject, payload: dict[str, Any]) -> list[Sectio
             return [view for view in [ellipses_view(subject.summary, _numbers(subject))] if view is not None]
         case JointSummary():
             return [joint_view(subject.summary, subject.classes)]
-        case SplineSummary() | AdditiveSummary():
+        case SplineSummary():
             return [view for view in [functions_view(subject)] if view is not None]
+        case AdditiveSummary():
+            has_pairs = any(len(term.columns) > 1 for term in subject.summary.terms)
+            views = [view for view in [functions_view(subject)] if view is not None]
+            return [*views, *([] if has_pairs else nomograms(subject))]
+        case ScorecardSummary():
+            return [scorecard_view(subject.summary), *nomograms(subject)]
         case RuleSetSummary():
             return [voting_rules_view(subject.summary)]
         case TrialsSummary():

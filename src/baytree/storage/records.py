@@ -164,6 +164,7 @@ RECORDS = {
     "quadratic_discriminant": "linear.discriminant.model:QuadraticDiscriminant",
     "products": "linear.regression.statistic:CrossProducts",
     "regression": "linear.regression.model:RegressionModel",
+    "scorecard": "scorecard.model:ScorecardModel",
     "scatter": "linear.scatter.scatter:Scatter",
     "rule_trials": "tree.boosting.rule_votes:RuleTrials",
     "splines": "linear.mars.model:MarsModel",

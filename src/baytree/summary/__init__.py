@@ -1,7 +1,7 @@
 """Model summaries: records of names and numbers that text, HTML, JSON and model comparison are derived from.
 
 Names are as the user wrote them, numbers are not rounded, and a date is a number with its unit. One module per family of
-models: `additive`, `linear`, `naive_bayes`, `tree`.
+models: `additive`, `linear`, `naive_bayes`, `scorecard`, `tree`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import msgspec
 from baytree.summary.additive import AdditiveSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.naive_bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.scorecard import ScorecardSummary
 from baytree.summary.tree import BayesTreeSummary, RuleSetSummary, TreeSummary, TrialsSummary
 
 Summary = (
     NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | SplineSummary | QuadraticSummary | TreeSummary
-    | RuleSetSummary | TrialsSummary | BayesTreeSummary | AdditiveSummary
+    | RuleSetSummary | TrialsSummary | BayesTreeSummary | AdditiveSummary | ScorecardSummary
 )  # fmt: skip
 
 

@@ -133,6 +133,20 @@ class AdditiveEstimator(Estimator):
         columns = [name for name in (column or self._most_important(), other) if name is not None]
         return plot_term(plotted(self.model_, self.schema_, self._term(tuple(columns))), ax)
 
+    def plot_nomogram(self, ax: Axes | None = None) -> Axes:
+        """Plot a nomogram of two classes with matplotlib: an axis of points per column, their total and the probability.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
+        """
+        from baytree.rendering.plots.nomogram_plot import plot_nomogram
+        from baytree.reporting.nomogram import nomogram_of
+
+        check_is_fitted(self, "model_")
+        return plot_nomogram(nomogram_of(self._predictor), ax)
+
     def set_curve(self, column: str, values: Any) -> AdditiveEstimator:
         """Set the values of a curve by hand. The edit is recorded in the model, its text, its page and its file.
 

@@ -30,6 +30,7 @@ from baytree.rendering.page.model_views import (
     JointView,
     NomogramView,
     RulesView,
+    ScorecardView,
     TextView,
     TreeView,
     TrialsView,
@@ -58,6 +59,7 @@ SECTIONS = {
     DependenceView: "dependence",
     CoefficientsView: "coefficients",
     NomogramView: "nomogram",
+    ScorecardView: "scorecard",
     WhatIfView: "whatif",
     QuestionsView: "ask",
     BoundaryView: "boundary",
@@ -78,7 +80,8 @@ SECTIONS = {
     CardView: "card",
 }
 
-SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their dependencies
+# in the order of their dependencies
+SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "card", "sort", "main")
 
 MAX_HEADING_CHARACTERS = 120  # of a name in a heading: longer ones would push the page apart
 
@@ -175,7 +178,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
     | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
-    | FindingsView | CardView
+    | FindingsView | CardView | ScorecardView
 )  # fmt: skip
 
 

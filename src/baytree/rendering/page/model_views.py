@@ -146,6 +146,42 @@ class Scale(msgspec.Struct, frozen=True):
     ticks: tuple[tuple[float, str, int], ...]
 
 
+class CardBinView(msgspec.Struct, frozen=True):
+    """Bin of a scorecard, with the ends of its bar from 0 to 100."""
+
+    name: str
+    rows: str
+    rate: str
+    woe: str
+    points: int
+    low: float
+    high: float
+
+
+class CardColumnView(msgspec.Struct, frozen=True):
+    """Column of a scorecard; `typical` is the bin with most rows."""
+
+    name: str
+    bins: tuple[CardBinView, ...]
+    typical: int
+
+
+class ScorecardView(msgspec.Struct, frozen=True):
+    """Scorecard as a table with bars, and a calculator that adds the points of chosen bins."""
+
+    good: str
+    scale: str
+    start: int
+    per_point: float  # log-odds of one point
+    shift: float  # log-odds of 0 points
+    zero: float  # position of 0 points, from 0 to 100
+    columns: tuple[CardColumnView, ...]
+    note: str = ""
+    has_calculator: bool = True
+    id: str = "scorecard"
+    title: str = "The card"
+
+
 class NomogramView(msgspec.Struct, frozen=True):
     """Nomogram: an axis of points per column, their total, and the resulting prediction."""
 

@@ -17,6 +17,7 @@ function start(place) {
     });
   }
   if (here("ask-question")) new Questions();
+  if (here("card-sum")) addUpPoints();
 }
 
 // The whole of one model of a comparison, in place of the one that was open before.

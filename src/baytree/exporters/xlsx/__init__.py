@@ -1,0 +1,1 @@
+"""Formulas as Excel workbooks with live formulas."""

@@ -1,0 +1,1 @@
+"""Scorecards: optimal bins, weight of evidence, logistic regression, and whole points."""
