@@ -66,8 +66,11 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | 
 @TABLE
 @JSON
 @click.option("--fail", "is_strict", is_flag=True, help="Exit with code 3 if a column has changed significantly.")
+@OUTPUT
 @read_options
-def drift(model: Path, table: str, as_json: bool, is_strict: bool, **options: object) -> None:
+def drift(
+    model: Path, table: str, as_json: bool, is_strict: bool, output: Path | None, **options: object
+) -> None:
     """Compare the rows of TABLE with the rows that MODEL was trained on.
 
     Shows for each column the distance between the two distributions, whether it is significant (corrected for the
@@ -78,6 +81,7 @@ def drift(model: Path, table: str, as_json: bool, is_strict: bool, **options: ob
     Examples:
       baytree drift m.baytree today.csv
       baytree drift m.baytree today.csv --json --fail
+      baytree drift m.baytree today.csv -o drift.html
     """
     from baytree.drift_detection.drift import Drift
     from baytree.streaming.predict import drift_of
@@ -90,6 +94,8 @@ def drift(model: Path, table: str, as_json: bool, is_strict: bool, **options: ob
         echo_json(result.to_dict())
     else:
         click.echo(escaped(str(result), keep="\n"))
+    if output is not None:
+        echo_status(f"saved to {result.report(output)}")
     if is_strict and result.alarms:
         click.get_current_context().exit(FOUND)
 

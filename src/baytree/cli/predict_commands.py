@@ -140,10 +140,13 @@ def explain(model: Path, table: str, row: tuple[int, ...], as_json: bool, **opti
 @TABLE
 @COSTS
 @click.option("--curve", metavar="CLASS", help="Also print the decision curve (net benefit) of CLASS.")
+@OUTPUT
 @STRICT
 @JSON
 @read_options
-def evaluate(model: Path, table: str, costs: str | None, curve: str | None, as_json: bool, **options: Any) -> None:
+def evaluate(
+    model: Path, table: str, costs: str | None, curve: str | None, output: Path | None, as_json: bool, **options: Any
+) -> None:
     """Evaluate a model on TABLE, which must contain the target column.
 
     Use rows that the model was not trained on; on training rows the results are optimistic. For classes, prints
@@ -157,6 +160,7 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, as_j
       baytree evaluate m.baytree held-out.csv
       cat held-out.csv | baytree evaluate m.baytree -
       baytree evaluate m.baytree held-out.csv --json
+      baytree evaluate m.baytree held-out.csv -o evaluation.html
       baytree evaluate m.baytree held-out.csv --curve ill \\
         --costs '{"ill": {"well": 20}, "well": {"ill": 1}}'
     """
@@ -181,6 +185,8 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, as_j
         echo_json({**result.to_dict(), "decision_curve": None if benefit is None else vars(benefit)})
     else:
         click.echo(str(result) if benefit is None else f"{result}\n\n{benefit}")
+    if output is not None:
+        echo_status(f"saved to {result.report(output)}")
     if _may_be_training_rows(result, predictor.profile):
         echo_notes([LEARNT_FROM])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -121,13 +123,17 @@ class Drift(TextResult):
         return [column.column for column in self.columns if column.is_alarming]
 
     @cached_property
+    def _pairs(self) -> list[DistributionPair]:
+        """Distributions of the training rows and the new rows of each column."""
+        profile = profile_of(self._predictor)
+        proportion = profile.n_sampled / max(int(profile.rows[0]), 1)
+        pairs = zip(profile.columns, self.batch.columns, strict=True)
+        return [pair_distributions(*change).known_by(proportion) for change in pairs]
+
+    @cached_property
     def columns(self) -> list[ColumnDrift]:
         """Change of each column."""
-        profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
-        proportion = profile.n_sampled / max(int(profile.rows[0]), 1)
-        pairs = [
-            pair_distributions(*change).known_by(proportion) for change in zip(profile.columns, batch.columns, strict=True)
-        ]
+        profile, batch, schema, pairs = profile_of(self._predictor), self.batch, self._predictor.schema, self._pairs
         tests = [chances(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
         adjusted_p = iter(adjust_holm([p for column_tests in tests for p in column_tests]))
         adjusted = [min(next(adjusted_p) for _ in column_tests) for column_tests in tests]
@@ -184,6 +190,22 @@ class Drift(TextResult):
         verdict = f"{len(alarms)} of {len(self.columns)} columns have changed" if alarms else "No column has changed"
         return f"{head} {verdict} significantly."
 
+    def report(self, path: str | os.PathLike = "drift.html") -> Path:
+        """Write one self-contained HTML page: per column the training rows behind the new rows, by effect."""
+        from baytree.drift_detection.drift_page import drift_page
+        from baytree.file_io.atomic import write_file
+        from baytree.rendering.page.html_page import to_html
+
+        by_name = {column.name: j for j, column in enumerate(self._predictor.schema.columns)}
+        rows = []
+        for each in self.columns:
+            j = by_name[each.column]
+            figures = {name: text for name, text in zip(_FIGURES, _row(each)[2:], strict=True) if text}
+            rows.append((self._predictor.schema.columns[j], self._pairs[j], figures, each.is_alarming))
+        page = drift_page(self._predictor.name, self._head(), rows)
+        write_file(path, to_html(page).encode("utf-8", "backslashreplace"))
+        return Path(path)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot how far each column is from the training rows; needs matplotlib."""
         from baytree.rendering.plots.drift_plots import ColumnChange, plot_changes
@@ -201,6 +223,9 @@ class Drift(TextResult):
 
 
 _HEADER = ("column", "changed", "distance", "p", "missing", "in training", "new levels", "effect on predictions")
+
+
+_FIGURES = ("distance", "p", "missing", "missing in training", "new levels", "effect on predictions")  # on the page
 
 
 def _row(column: ColumnDrift) -> list[str]:

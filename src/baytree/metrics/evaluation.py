@@ -6,8 +6,10 @@ the table and returns an `Evaluation`.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -155,6 +157,16 @@ class Evaluation(TextResult):
 
     def __str__(self) -> str:
         return text.of(self.counted, [str(label) for label in self.classes])
+
+    def report(self, path: str | os.PathLike = "evaluation.html") -> Path:
+        """Write one self-contained HTML page: scores with the baseline, confusion matrix, curves, calibration, errors."""
+        from baytree.file_io.atomic import write_file
+        from baytree.metrics.evaluation_page import evaluation_page
+        from baytree.rendering.page.html_page import to_html
+
+        page = to_html(evaluation_page(self.name, self.target, self.classes, self.counted))
+        write_file(path, page.encode("utf-8", "backslashreplace"))
+        return Path(path)
 
     def _repr_html_(self) -> str:
         from baytree.display.results import stacked, table  # only notebooks need it

@@ -12,6 +12,9 @@ from baytree.base.predictor import FittedEstimator, Predictor
 from baytree.data.schema.column import Kind
 from baytree.display.terminal import escaped
 from baytree.exporters import program
+from baytree.metrics.confusion import Confusion
+from baytree.metrics.evaluation_page import curves_view, errors_view, with_cells
+from baytree.metrics.residuals import Residuals
 from baytree.rendering.page.html_page import Page, Section
 from baytree.rendering.page.model_views import ScorecardView, TextView, TreeView
 from baytree.rendering.page.table_views import BoundaryView, QuestionsView, WhatIfView
@@ -52,7 +55,7 @@ def model_page(
     predictor = predictor_of(model)
     subject = ReportSubject.of(predictor, frame)
     model_parts, payload = model_sections(subject, validated=validated_path(model, subject, frame), sets=sets)
-    sections: list[Section] = [overview(subject), *model_parts]
+    sections: list[Section] = [overview(subject), *_evaluation(subject), *model_parts]
     if subject.profile is not None:
         sections.append(table_view(predictor.schema, subject.profile))
     if isinstance(subject.summary, TreeSummary) and subject.profile is not None and len(subject.classes) > 1:
@@ -63,6 +66,19 @@ def model_page(
     sections += [card(predictor, parameters), TextView(_text(predictor))]
     script = str(program(predictor, "javascript"))
     return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (script,), rows is not None)
+
+
+def _evaluation(subject: ReportSubject) -> list[Section]:
+    """Curves and calibration, or errors, on the given rows."""
+    evaluated, target = subject.evaluated, subject.predictor.schema.target.name
+    if evaluated is None:
+        return []
+    truth, weight = evaluated.table.label, None if evaluated.table.is_unweighted else evaluated.table.weight
+    if subject.classes:
+        counted = Confusion.of(truth, evaluated.choice, evaluated.predictions, weight)
+        return [curves_view(counted, subject.classes)]
+    predicted = evaluated.predictions[:, 0]
+    return [with_cells(errors_view(Residuals.of(truth, predicted, weight), target), predicted, truth)]
 
 
 def model_sections(

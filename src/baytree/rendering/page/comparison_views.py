@@ -69,6 +69,27 @@ class FindingsView(msgspec.Struct, frozen=True):
     title: str = "Audit"
 
 
+class DriftColumnView(msgspec.Struct, frozen=True):
+    """Column in training and in the new rows."""
+
+    name: str
+    is_changed: bool
+    figures: tuple[tuple[str, str], ...]
+    bars: tuple[tuple[float, float], ...]  # training, new rows; relative to the highest
+    labels: tuple[str, ...]  # of the bars; empty for numbers
+    ends: tuple[str, str]  # of the axis of numbers
+
+
+class DriftView(msgspec.Struct, frozen=True):
+    """All columns, those that have changed and have the largest effect first."""
+
+    head: str
+    columns: tuple[DriftColumnView, ...]
+    hidden: int
+    id: str = "drift"
+    title: str = "Columns"
+
+
 class ChangeView(msgspec.Struct, frozen=True):
     """Value of one fact before and after; a dash for none."""
 

@@ -18,7 +18,7 @@ import msgspec
 from baytree.display import palette
 from baytree.display.notebook import notebook_view
 from baytree.display.terminal import number, plain, shortened
-from baytree.rendering.page.comparison_views import ChangesView, FindingsView, FlipsView, LeaderboardView
+from baytree.rendering.page.comparison_views import ChangesView, DriftView, FindingsView, FlipsView, LeaderboardView
 from baytree.rendering.page.model_views import (
     BayesLeavesView,
     BayesView,
@@ -39,6 +39,8 @@ from baytree.rendering.page.model_views import (
 from baytree.rendering.page.table_views import (
     BoundaryView,
     CardView,
+    CurvesView,
+    ErrorsView,
     ImpurityView,
     Overview,
     QuestionsView,
@@ -78,6 +80,9 @@ SECTIONS = {
     ChangesView: "changes",
     FlipsView: "flips",
     CardView: "card",
+    CurvesView: "curves",
+    ErrorsView: "errors",
+    DriftView: "drift",
 }
 
 # in the order of their dependencies
@@ -178,7 +183,7 @@ Section = (
     Overview | TableView | TreeView | RulesView | BayesView | DependenceView | CoefficientsView | NomogramView | TextView
     | WhatIfView | QuestionsView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
     | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
-    | FindingsView | CardView | ScorecardView
+    | FindingsView | CardView | ScorecardView | CurvesView | ErrorsView | DriftView
 )  # fmt: skip
 
 

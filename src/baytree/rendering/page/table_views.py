@@ -25,6 +25,47 @@ class Overview(msgspec.Struct, frozen=True):
     title: str = "Overview"
 
 
+class CurvePath(msgspec.Struct, frozen=True):
+    """Curve of one class against the rest, as a path in a box of 200 by 200."""
+
+    label: str
+    code: int  # of the class, which has the colour
+    path: str
+    score: str
+
+
+class ConfusionPair(msgspec.Struct, frozen=True):
+    """Rows of one class that are predicted as another."""
+
+    actual: str
+    predicted: str
+    rows: float
+
+
+class CurvesView(msgspec.Struct, frozen=True):
+    """ROC and precision–recall curves, calibration, and the most frequent confusions."""
+
+    roc: tuple[CurvePath, ...]
+    precision_recall: tuple[CurvePath, ...]
+    bins: tuple[tuple[float, float, float, int], ...]  # of the calibration: x, y, radius, rows
+    confusions: tuple[ConfusionPair, ...] = ()
+    id: str = "curves"
+    title: str = "Curves and calibration"
+
+
+class ErrorsView(msgspec.Struct, frozen=True):
+    """Distribution of errors, and predictions against actual values if rows were at hand."""
+
+    target: str
+    bars: tuple[float, ...]  # relative to the highest
+    top: float  # absolute error at the right end
+    quantiles: tuple[tuple[float, float], ...]  # (proportion of rows, absolute error)
+    cells: tuple[tuple[float, float, float], ...] = ()  # x, y and size of the squares of predicted against actual values
+    ends: tuple[str, str] = ("", "")  # of both axes
+    id: str = "errors"
+    title: str = "Errors"
+
+
 class Bar(msgspec.Struct, frozen=True):
     """Level or range of numbers, and its frequency in each class."""
 
