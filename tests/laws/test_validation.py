@@ -196,6 +196,18 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "MARSClassifier": MARS,
     "AdditiveRegressor": {**ADDITIVE, "monotone": [None, {"monotone": {"visits": "up"}}]},
     "AdditiveClassifier": ADDITIVE,
+    "Scorecard": {
+        "base_points": [600, 500],
+        "base_odds": [50, 20],
+        "points_to_double": [20, 40],
+        "max_bins": [6, 3],
+        "min_bin": [0.05, 0.2],
+        "monotone": ["auto", None, {"monotone": {"age": "up"}}],
+        "good": [None, "yes"],
+        "select": ["l1", "stepwise", "all"],
+        "n_folds": [5, 3],
+        "rule": ["min", "1se"],
+    },
     "LinearRegression": {
         "penalty": [None, "l2", "l1", {"penalty": "elasticnet", "l1_ratio": 0.4}],
         "C": [1.0, {"C": 0.1, "penalty": "l2"}],
@@ -269,6 +281,8 @@ def rows_for(name: str) -> tuple[pd.DataFrame, str]:
     if is_regressor(getattr(bt, name)()):
         return frame.drop(columns="label"), "amount"
     frame = frame.drop(columns="amount")
+    if name == "Scorecard":  # of two classes
+        return frame.assign(label=frame["label"].replace("maybe", "no")), "label"
     if name in ("ID3Classifier", "JointDistribution"):
         return frame[["colour", "kind", "label"]].assign(colour=frame["colour"].fillna("none")), "label"
     if name.endswith("NB"):
@@ -293,7 +307,8 @@ def variants() -> list[Any]:
 
 def common(name: str) -> dict[str, list[Any]]:
     """Parameters that every estimator of this kind has."""
-    return COMMON | ({"costs": [None, {"costs": COSTS}]} if is_classifier(getattr(bt, name)()) else {})
+    costs = {"no": {"yes": 2}, "yes": {"no": 1}} if name == "Scorecard" else COSTS
+    return COMMON | ({"costs": [None, {"costs": costs}]} if is_classifier(getattr(bt, name)()) else {})
 
 
 def made(name: str, parameter: str, value: Any) -> Any:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Relation of points and odds.
 
-    >>> round(Scale(600, 50.0, 20.0).log_odds(np.array([600, 620]))[1] - np.log(100), 12)
-    np.float64(0.0)
+    >>> np.exp(Scale(600, 50.0, 20.0).log_odds(np.array([600, 620]))).round(6).tolist()
+    [50.0, 100.0]
     """
 
     base_points: int
