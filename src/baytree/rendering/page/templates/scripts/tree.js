@@ -2,6 +2,7 @@
 const CARD = { width: 176, height: 66, across: 194, down: 132, margin: 18 };
 const CHART = { top: 64, height: 38, width: 152, space: 56 }; // the histogram in a card, and the space that it adds
 const MIN_TEXT_SCALE = 11 / 12; // of text of 12 pixels: below 11 pixels it is not drawn, and cards are coloured blocks
+const MAX_READABLE_LEAVES = 60; // leaves side by side beyond which a whole tree is drawn as blocks
 const MIN_MAP_CARDS = 40; // cards of a tree with a map
 const FIRST_LEVELS = 4;
 const SPREAD = -2; // a row whose branch is not known goes down every one, in shares
@@ -368,6 +369,13 @@ class TreeDrawing {
     this.resize();
   }
 
+  // Everything open: from the left edge, or as blocks where the whole is many times wider than the page.
+  showAll() {
+    this.draw();
+    if (this.order.filter((node) => !this.childrenOf(node).length).length > MAX_READABLE_LEAVES) this.fit();
+    else this.scroll.scrollTo(0, 0);
+  }
+
   // All of the drawing: cards without text where it would be too small to read.
   fit() {
     const { clientWidth, clientHeight } = this.scroll;
@@ -504,7 +512,7 @@ class TreeDrawing {
 
   listen() {
     const on = (id, event, work) => document.getElementById(id)?.addEventListener(event, work);
-    on("tree-all", "click", () => { clearInterval(this.timer); this.openTo(Infinity); this.draw(); this.center(); });
+    on("tree-all", "click", () => { clearInterval(this.timer); this.openTo(Infinity); this.showAll(); });
     on("tree-less", "click", () => { clearInterval(this.timer); this.openToFit(); this.draw(); this.settle(); });
     on("tree-grow", "click", () => this.grow());
     on("tree-in", "click", () => this.zoom(1.25));
