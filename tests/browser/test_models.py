@@ -146,7 +146,11 @@ def test_far_cards_of_a_large_tree_are_drawn_when_they_come_into_sight(tmp_path,
     page = look(bt.DecisionTreeClassifier(min_leaf=2).fit(frame, "y").report(path=tmp_path / "page.html"))
     page.click("#tree-all")
     full = "() => document.querySelectorAll('.node .name').length"
+    assert page.evaluate(full) == 0  # blocks without text
+    for _ in range(30):
+        page.click("#tree-in")
     before = page.evaluate(full)
+    assert before > 0
     page.eval_on_selector("#tree-scroll", "(each) => { each.scrollLeft = 20000; each.scrollTop = 1500 }")
     page.wait_for_timeout(200)
     assert before < page.evaluate(full) < len(page.query_selector_all("[data-testid=node]"))

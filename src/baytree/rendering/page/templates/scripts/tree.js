@@ -89,6 +89,7 @@ class TreeDrawing {
   draw() {
     const order = this.layout(), cards = drawn("g");
     this.edges = drawn("g");
+    this.linked = new Set();
     this.labels = drawn("g");
     for (const node of order) cards.append(this.card(node));
     this.svg.replaceChildren(this.edges, this.labels, cards);
@@ -109,7 +110,13 @@ class TreeDrawing {
   complete() {
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.scroll, isSmall = this.waiting.length <= MAX_FULL, rest = [];
     const from = [scrollLeft - clientWidth, scrollTop - clientHeight], to = [scrollLeft + 2 * clientWidth, scrollTop + 2 * clientHeight];
+    const isText = this.scale >= MIN_TEXT_SCALE - 1e-9;
     for (const node of this.waiting) {
+      if (!isText) { // blocks: only the branches
+        this.link(node);
+        rest.push(node);
+        continue;
+      }
       const x = this.left(node) * this.scale, y = this.top(node) * this.scale;
       const isNear = isSmall || (x < to[0] && x + CARD.across * this.scale > from[0] && y < to[1] && y + this.down * this.scale > from[1]);
       if (isNear) this.detail(node);
@@ -153,12 +160,16 @@ class TreeDrawing {
     return card;
   }
 
+  link(node) {
+    if (node === this.nodes[0] || this.linked.has(node.place)) return;
+    this.linked.add(node.place);
+    this.edges.append(this.edge(this.nodes[node.parent], node));
+  }
+
   detail(node) {
     const { card } = node, isSplit = this.isSplit(node), isClosed = isSplit && !this.open.has(node.place);
-    if (node !== this.nodes[0]) {
-      this.edges.append(this.edge(this.nodes[node.parent], node));
-      this.labels.append(this.label(node));
-    }
+    this.link(node);
+    if (node !== this.nodes[0]) this.labels.append(this.label(node));
     const name = this.fitted(isSplit ? `${plain(this.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 92 : 24), "600 13px system-ui");
     const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? this.stub(node) : "";
     card.lastChild.remove();
@@ -371,8 +382,10 @@ class TreeDrawing {
 
   // Everything open: from the left edge, or as blocks where the whole is many times wider than the page.
   showAll() {
+    const isLarge = this.layout().filter((node) => !this.childrenOf(node).length).length > MAX_READABLE_LEAVES;
+    if (isLarge) this.scale = Math.min(this.scale, MIN_TEXT_SCALE / 2); // no text is made that is not shown
     this.draw();
-    if (this.order.filter((node) => !this.childrenOf(node).length).length > MAX_READABLE_LEAVES) this.fit();
+    if (isLarge) this.fit();
     else this.scroll.scrollTo(0, 0);
   }
 
