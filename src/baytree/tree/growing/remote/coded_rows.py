@@ -15,6 +15,7 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.representative import stretches
 from baytree.tree.growing.remote.value_codes import ColumnCodes, add_counts
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.tree import Tree
@@ -148,22 +149,10 @@ def representative_rows(counts: tuple[np.ndarray, ...], codes: ColumnCodes, sche
     A split depends on nothing else, so the search finds the same one. Within a class, the codes of each column are laid
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
-    stretches = [_stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
-    weight = np.concatenate([class_weights for class_weights, _ in stretches])
-    label = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(class_weights) for class_weights, _ in stretches])
-    code = [np.concatenate([codes_of_class[k] for _, codes_of_class in stretches]) for k in range(len(columns))]
+    by_class = [stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
+    weight = np.concatenate([class_weights for class_weights, _ in by_class])
+    label = np.repeat(np.arange(len(by_class), dtype=np.int32), [len(class_weights) for class_weights, _ in by_class])
+    code = [np.concatenate([codes_of_class[k] for _, codes_of_class in by_class]) for k in range(len(columns))]
     values = tuple(codes.values(schema.columns[j], j, class_weights) for j, class_weights in zip(columns, code, strict=True))
     only = msgspec.structs.replace(schema, columns=tuple(schema.columns[j] for j in columns))
     return Table(only, values, weight, label)
-
-
-def _stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Weights of the representative rows of one class, and their codes in each column."""
-    ends = [np.cumsum(column) for column in counts]
-    edge = np.unique(np.concatenate(ends))
-    edge = edge[edge > 0]
-    weight = np.diff(edge, prepend=0)
-    last_code = [int(np.flatnonzero(column)[-1]) if column.any() else 0 for column in counts]
-    return weight, [
-        np.minimum(np.searchsorted(end, edge, side="left"), limit) for end, limit in zip(ends, last_code, strict=True)
-    ]
