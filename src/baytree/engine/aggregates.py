@@ -63,7 +63,8 @@ class NodeCells(msgspec.Struct, frozen=True):
     start: np.ndarray  # int64 [n_nodes]
     child: np.ndarray  # int32
     nodes: np.ndarray  # int64 [n_counted], the nodes whose rows are counted
-    finish: Callable[[Any], Any]  # counts, int64 [n_counted, n_codes, n_classes] for each column -> statistic
+    # counts [n_counted, n_codes, n_classes] of each column, and rows int64 [n_counted] -> statistic
+    finish: Callable[[Any, np.ndarray], Any]
 
 
 class NodeRows(msgspec.Struct, frozen=True):
@@ -80,6 +81,10 @@ class Coding(msgspec.Struct, frozen=True):
 
     ends: tuple[np.ndarray | None, ...]  # upper bounds of the codes of numeric columns
     sizes: tuple[int, ...]  # number of codes of each column
+
+
+class CompleteRows(msgspec.Struct, frozen=True):
+    """Form of a transformation that drops rows without any known value."""
 
 
 class SeveralForms(msgspec.Struct, frozen=True):
@@ -102,19 +107,29 @@ def as_query(form: Callable[..., Any]) -> Callable[[F], F]:
 def form_of(observe: Callable[..., Any]) -> Any:
     """Aggregate form of an observation with its bound arguments; None if it has none."""
     arguments: tuple = ()
+    keywords: dict[str, Any] = {}
     while isinstance(observe, partial):
-        arguments, observe = (*observe.args, *arguments), observe.func
+        arguments, keywords, observe = (*observe.args, *arguments), {**observe.keywords, **keywords}, observe.func
     form = getattr(observe, "as_query", None)
     if form is None:
         return None
     owner = getattr(observe, "__self__", None)
-    return form(*arguments) if owner is None or isinstance(owner, type) else form(owner, *arguments)
+    arguments = arguments if owner is None or isinstance(owner, type) else (owner, *arguments)
+    return form(*arguments, **keywords)
 
 
 @runtime_checkable
 class AggregateRows(Protocol):
     """Rows of an engine that answers aggregate forms only."""
 
+    schema: Any
+    n_rows: int
+    is_unweighted: bool
+
     def numeric_ends(self, columns: Sequence[int], max_distinct: int, n_quantiles: int) -> list[tuple[np.ndarray, bool]]:
         """Upper bounds of the codes of numeric columns, and whether each code stands for one number."""
+        ...
+
+    def quantile_edges(self, columns: Sequence[int], n_bins: int) -> list[np.ndarray]:
+        """Upper edges of bins of similar weight of each column, without the last."""
         ...

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from baytree.data.encoding.table import Table
+from baytree.engine.aggregates import Marginals, as_query
 from baytree.data.schema.column import Kind
 from baytree.engine.partitions import LocalPartitions, Partitions
 
@@ -87,6 +88,7 @@ class RepeatedRows(msgspec.Struct, frozen=True):
     total: float
 
     @classmethod
+    @as_query(lambda: Marginals(()))
     def of(cls, table: Table) -> RepeatedRows:
         """Summary of one partition."""
         is_whole = table.is_unweighted or not np.any(table.weight != np.floor(table.weight))

@@ -139,8 +139,8 @@ class NodeExpression:
         self.sources = tuple(column.source for column in rows.schema.columns)
         self.values = {j: self._values_of_codes(j) for j in range(len(rows.schema)) if rows.is_counted(j)}
 
-    def counts(self, form: NodeCells) -> tuple[np.ndarray, ...]:
-        """Counts of each column. int64 or float64 [n_nodes, n_codes, n_classes]"""
+    def counts(self, form: NodeCells) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """Counts of each column [n_nodes, n_codes, n_classes], and the rows of each node [n_nodes]."""
         table, n_classes = self._table(), max(len(self.rows.schema.classes), 1)
         index = np.full(len(form.column), -1)
         index[form.nodes] = np.arange(len(form.nodes))
@@ -158,7 +158,9 @@ class NodeExpression:
             amount = cells.rows if self.rows.is_unweighted else cells.weight
             np.add.at(counts, (cells.node, self._codes(j, cells), cells.label), amount)
             result.append(counts)
-        return tuple(result)
+        n_rows = np.zeros(len(form.nodes), np.int64)
+        np.add.at(n_rows, found[0].node, found[0].rows)
+        return tuple(result), n_rows
 
     def rows_of_nodes(self, form: NodeRows) -> np.ndarray:
         """Number of rows that stop in each node. int64 [n_nodes]"""

@@ -28,6 +28,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.aggregates import (
     Coding,
     Combinations,
+    CompleteRows,
     Detail,
     Marginals,
     NodeCells,
@@ -42,6 +43,7 @@ from baytree.engine.sql.cells import Cells, TooManyCells
 from baytree.engine.sql.column_codes import NodeExpression, bucket_cells, moment_cells, numeric_ends
 from baytree.engine.sql.joint_cells import joint_table
 from baytree.parallel.threads import S
+from baytree.statistics.binning import cuts_of_counts
 
 if TYPE_CHECKING:
     from baytree.engine.sql.frame import SqlFrame
@@ -91,7 +93,10 @@ class SqlPartitions:
         return self
 
     def map_partitions(self, transform: Callable[[Table], Table]) -> SqlPartitions:
-        """Refuse: Python functions of rows do not run in a database."""
+        """The same rows, if the transformation drops rows without any value and there are none; refuse all others."""
+        summaries = [self.frame.summaries[name] for name in self.schema.sources]
+        if isinstance(form_of(transform), CompleteRows) and any(summary.known == self.n_rows for summary in summaries):
+            return self
         raise self.refusal()
 
     def apply(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> Any:
@@ -134,6 +139,18 @@ class SqlPartitions:
     def numeric_ends(self, columns: Sequence[int], max_distinct: int, n_quantiles: int) -> list[tuple[np.ndarray, bool]]:
         """Upper bounds of the codes of numeric columns: their values if all are counted, else quantiles."""
         return [self._ends(j, max_distinct, n_quantiles) for j in columns]
+
+    def quantile_edges(self, columns: Sequence[int], n_bins: int) -> list[np.ndarray]:
+        """Upper edges of bins of similar weight of each column, without the last."""
+        return [self._edges(j, n_bins) for j in columns]
+
+    def _edges(self, column: int, n_bins: int) -> np.ndarray:
+        if not self.is_counted(column):
+            return numeric_ends(self.frame, self.schema.columns[column].source, n_bins - 1)[:-1]
+        values, cells = self.counted(column)
+        known = ~np.isnan(values)
+        value, index = np.unique(values[known], return_inverse=True)
+        return cuts_of_counts(value, np.bincount(index, cells.weight[known], len(value)), n_bins)
 
     def _ends(self, column: int, max_distinct: int, n_quantiles: int) -> tuple[np.ndarray, bool]:
         if self.is_counted(column):
@@ -217,7 +234,7 @@ class CodedSqlRows:
         if isinstance(form, SeveralForms):
             return form.finish([self._answer(each) for each in form.forms])
         if isinstance(form, NodeCells):
-            return form.finish(self.expressions.counts(form))
+            return form.finish(*self.expressions.counts(form))
         if isinstance(form, NodeRows):
             return form.finish(self.expressions.rows_of_nodes(form))
         raise self.rows.refusal()

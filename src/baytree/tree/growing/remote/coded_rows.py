@@ -15,6 +15,7 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Coding, NodeCells, NodeRows, as_query
 from baytree.engine.representative import stretches
 from baytree.tree.growing.remote.value_codes import ColumnCodes, add_counts
 from baytree.tree.model.routing import leaves
@@ -31,6 +32,7 @@ class NarrowCodedRows(msgspec.Struct, frozen=True):
     first: int  # number of rows before these
 
     @classmethod
+    @as_query(lambda codes: Coding(codes.ends, codes.sizes))
     def of(cls, codes: ColumnCodes, table: Table) -> Self:
         """Code the rows of a table."""
         codes_by_column = np.empty((len(codes.sizes), len(table)), np.min_scalar_type(max(codes.sizes, default=1) - 1))
@@ -83,12 +85,17 @@ class CodeTests(msgspec.Struct, frozen=True):
 ROOT = CodeTests.of([-1], [np.zeros(0, np.int32)])
 
 
+def _node_counts_form(tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...]) -> NodeCells:
+    return NodeCells(tests.column, tests.start, tests.child, nodes, lambda counts, _: NodeCounts(tuple(counts)))
+
+
 class NodeCounts(msgspec.Struct, frozen=True):
     """Weights by node, code and class, for each column."""
 
     counts: tuple[np.ndarray, ...]  # [n_nodes, n_codes, n_classes] for each column: rows as integers, or sums of weights
 
     @classmethod
+    @as_query(_node_counts_form)
     def of(cls, tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...], rows: NarrowCodedRows) -> Self:
         """Count the rows that stop in these nodes of a tree."""
         index_of_node = np.full(len(tests.column), -1, np.int32)
@@ -125,6 +132,7 @@ class LeafRowCounts(msgspec.Struct, frozen=True):
     rows: np.ndarray  # int64 [n_nodes]
 
     @classmethod
+    @as_query(lambda tests: NodeRows(tests.column, tests.start, tests.child, lambda rows: LeafRowCounts(rows)))
     def of(cls, tests: CodeTests, rows: NarrowCodedRows) -> Self:
         """Count the rows that stop in each node."""
         n_nodes = len(tests.column)

@@ -15,6 +15,7 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
+from baytree.engine.aggregates import AggregateRows
 from baytree.engine.partitions import Partitions, PartitionValues
 from baytree.parallel import threads
 from baytree.tree.model.builder import build
@@ -31,6 +32,7 @@ from baytree.tree.search.counted.coded_rows import (
     count_classes,
     stepped_down,
 )
+from baytree.tree.search.counted.aggregate_rows import aggregate_rows
 from baytree.tree.search.counted.counts import DepthCounts
 from baytree.tree.search.counted.open_nodes import Nodes, best_first
 from baytree.tree.search.fractional import CandidateTraces, core_rules, refuse, refusing_branches
@@ -49,7 +51,7 @@ def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False
 def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, CandidateTraces]:
     """Nodes of the tree, breadth first, and their candidate tests."""
     n_threads = threads.count(rows.n_jobs) if rows.n_rows * len(rows.schema) >= _MIN_PARALLEL_VALUES else 1
-    coded, coding = coded_rows(rows, n_threads)
+    coded, coding = aggregate_rows(rows) if isinstance(rows, AggregateRows) else coded_rows(rows, n_threads)
     root, max_leaves = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
     choice = _core.class_tests(coding.values, coding.levels, len(root.weight), core_rules(policy, root.total))
     traced: CandidateTraces = []
