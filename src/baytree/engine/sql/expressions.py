@@ -50,7 +50,7 @@ def clean(rows: Any, name: str, kind: ColumnType, dialect: str) -> Any:
     """Values of a column: doubles without NaN, days since 1970, 0 and 1, or strings that compare by their bytes."""
     column = rows[name]
     if kind.family is Family.BOOLEAN:
-        return column.cast("int64").cast("float64")
+        return ibis.cases((column, double(1.0)), (~column, double(0.0)))
     if kind.family is Family.DATE:
         return column.epoch_days().cast("float64")
     if kind.family is Family.STRING:

@@ -182,7 +182,8 @@ class SqlFrame:
         """Read the classes with their numbers of rows; the rows without a label are counted to be reported."""
         source = self.rows.source()
         y = self.rows.value(source, self.target)
-        first = self.run(source.select(y=y).filter(y.notnull()).limit(1))
+        labels = source.select(y=y)
+        first = self.run(labels.filter(labels.y.notnull()).limit(1))
         n_given = int(self.run(source.aggregate(n=source.count()))[0][0])
         if not n_given:
             raise ValueError("Found array with 0 sample(s): the table has no rows")
