@@ -53,6 +53,19 @@ class Combinations(msgspec.Struct, frozen=True):
     counts_rows: bool = False  # weigh combinations by their rows instead of the sum of their weights
 
 
+class FeatureProducts(msgspec.Struct, frozen=True):
+    """Weight, and sums and products of features, of each class or of all rows.
+
+    `features` gives the features, from the schema, the columns with missing values and a value near the middle of each
+    column. `finish` computes the statistic from weight [n_classes], sums [n_classes, p] and products [n_classes, p, p] of
+    the features about these middle values.
+    """
+
+    features: Callable[[Any, np.ndarray, np.ndarray], Any]
+    finish: Callable[[Any, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Any]
+    has_target: bool = False  # the numeric target is the last column, and there are no classes
+
+
 class NodeCells(msgspec.Struct, frozen=True):
     """Counts of the rows that stop in some nodes of a tree, by node, code and class for each column.
 

@@ -170,6 +170,7 @@ class SqlFrame:
             return
         names = [name for name in self.columns if name not in dropped]
         self._read_target()
+        names = names if self.is_classification else [*names, self.target]
         self._summarise(names)
         numeric = [n for n in names if self.rows.types[n].family in (Family.NUMBER, Family.INTEGER, Family.DATE)]
         others = [name for name in names if name not in numeric]

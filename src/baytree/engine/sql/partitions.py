@@ -30,6 +30,7 @@ from baytree.engine.aggregates import (
     Combinations,
     CompleteRows,
     Detail,
+    FeatureProducts,
     Marginals,
     NodeCells,
     NodeRows,
@@ -41,7 +42,9 @@ from baytree.engine.representative import stretches
 from baytree.engine.sql import expressions
 from baytree.engine.sql.cells import Cells, TooManyCells
 from baytree.engine.sql.column_codes import NodeExpression, bucket_cells, moment_cells, numeric_ends
+from baytree.engine.sql.expressions import double, ibis
 from baytree.engine.sql.joint_cells import joint_table
+from baytree.engine.sql.products import FeatureSums, Layout
 from baytree.parallel.threads import S
 from baytree.statistics.binning import cuts_of_counts
 
@@ -74,6 +77,8 @@ class SqlPartitions:
         if isinstance(form, Combinations):
             table = joint_table(self, form.counts_rows)
             return LocalPartitions(table, self.n_jobs).map_reduce(form.observe or observe, None)
+        if isinstance(form, FeatureProducts):
+            return self._products(form)
         raise self.refusal()
 
     def submit(self, observe: Callable[[Table], S], rows_per_part: int | None = None) -> Callable[[], S]:
@@ -160,6 +165,66 @@ class SqlPartitions:
                 return known, True
         return numeric_ends(self.frame, self.schema.columns[column].source, n_quantiles), False
 
+    def representative(self, detail: Detail) -> LocalPartitions:
+        """A few weighted rows with the same statistics by column and class, for what learns from single columns."""
+        return LocalPartitions(self._table(range(len(self.schema)), (detail,) * len(self.schema)), self.n_jobs)
+
+    def feature_sums(self, features: Any, centre: np.ndarray, scale: np.ndarray) -> FeatureSums:
+        """Sums over features (raw − centre) / scale of a layout."""
+        return FeatureSums(self, Layout(features, centre, scale))
+
+    def is_class(self, label: Any, code: int) -> Any:
+        """1 for rows of a class, else 0, as an expression."""
+        return ibis.ifelse(label == self._label(code), double(1.0), double(0.0))
+
+    def class_factor(self, label: Any, factor: np.ndarray) -> Any:
+        """Factor of the class of a row, as an expression."""
+        if (factor == 1).all():
+            return double(1.0)
+        branches = [(label == self._label(code), double(float(each))) for code, each in enumerate(factor)]
+        return ibis.cases(*branches, else_=double(0.0))
+
+    def probabilities(self, scores: Sequence[Any], largest: float) -> tuple[list[Any], Any]:
+        """Probabilities of scores, and the logarithm of the sum of their exponentials; a single score is one against 0."""
+        if len(scores) == 1:
+            small = (-ibis.least(scores[0].abs(), double(largest))).exp()
+            is_positive = scores[0] >= 0
+            probability = ibis.ifelse(is_positive, double(1.0), small) / (double(1.0) + small)
+            return [probability], ibis.ifelse(is_positive, scores[0], double(0.0)) + (double(1.0) + small).ln()
+        top = ibis.greatest(*scores)
+        each = [ibis.greatest(score - top, double(-largest)).exp() for score in scores]
+        total = each[0]
+        for other in each[1:]:
+            total = total + other
+        return [one / total for one in each], top + total.ln()
+
+    def _label(self, code: int) -> Any:
+        given = next(label for label, own in self.frame.codes.items() if own == code)
+        return double(given) if not isinstance(given, str) else ibis.literal(given, "string")
+
+    def middles(self, has_target: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Which columns have missing values, and the mean of each numeric column; 0 for others."""
+        names = [column.source for column in self.schema.columns] + ([self.frame.target] if has_target else [])
+        kinds = [column.kind for column in self.schema.columns] + [Kind.NUMERIC] * has_target
+        missing = np.array([self.frame.summaries[name].known < self.n_rows for name in names])
+        table = self.frame.table(names)
+        means = {f"m{j}": table[f"c{j}"].mean() for j, kind in enumerate(kinds) if kind is Kind.NUMERIC}
+        found = dict(zip(means, self.frame.run(table.aggregate(**means))[0], strict=True)) if means else {}
+        return missing, np.array([float(found.get(f"m{j}") or 0.0) for j in range(len(names))])
+
+    def _products(self, form: FeatureProducts) -> Any:
+        missing, middle = self.middles(form.has_target)
+        features = form.features(self.schema, missing, middle)
+        pivot = np.where(features.level == -1, middle[features.source], 0.0)
+        layout = Layout(features, pivot, np.ones(len(pivot)))
+        summed = FeatureSums(self, layout, form.has_target).sums(
+            lambda row: {"w": row.weight}, lambda staged: {"w": staged.w}, [], ["w"], ["w"], not form.has_target
+        )
+        weight = np.array([each.linear["w"][-1] for each in summed])
+        sums = np.array([each.linear["w"][:-1] for each in summed])
+        products = np.array([each.quadratic["w"][:-1, :-1] for each in summed])
+        return form.finish(features, pivot, weight, sums, products)
+
     # --- marginals ----------------------------------------------------------------------------------------------------
 
     def _observe_marginals(self, observe: Callable[[Table], Any], form: Marginals) -> Any:
@@ -173,13 +238,15 @@ class SqlPartitions:
         """A few weighted rows with the counts of these columns by class."""
         schema = msgspec.structs.replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
         encoded = [self._cells(j, details) for j in columns]
+        if not self.frame.is_classification:
+            encoded.append(self._target_cells())
         n_classes = max(len(self.schema.classes), 1)
         if sum(len(values) for values, _ in encoded) * len(columns) > MAX_TABLE_VALUES:
             raise ValueError(
                 "the columns have too many distinct values to be counted together; round numbers in the query, or leave out "
                 "columns of many levels"
             )
-        weights, labels, values = [], [], [[] for _ in columns]
+        weights, labels, values = [], [], [[] for _ in encoded]
         for k in range(n_classes):
             own = [np.flatnonzero(cells.label == k) for _, cells in encoded]
             weight, index = stretches([cells.weight[rows] for (_, cells), rows in zip(encoded, own, strict=True)])
@@ -188,7 +255,16 @@ class SqlPartitions:
             for at, ((column_values, _), rows, chosen) in enumerate(zip(encoded, own, index, strict=True)):
                 values[at].append(column_values[rows[chosen]] if len(rows) else column_values[:0])
         table_values = tuple(np.concatenate(parts) for parts in values)
-        return Table(schema, table_values, np.concatenate(weights).astype(np.float64), np.concatenate(labels), False)
+        weight = np.concatenate(weights).astype(np.float64)
+        if self.frame.is_classification:
+            return Table(schema, table_values, weight, np.concatenate(labels), False)
+        return Table(schema, table_values[:-1], weight, table_values[-1], False)
+
+    def _target_cells(self) -> tuple[np.ndarray, Cells]:
+        """Values of a numeric target, in buckets if there are too many."""
+        name = self.frame.target
+        cells = self.frame.cells.get(name) or bucket_cells(self.frame, name)
+        return np.asarray(cells.value), cells
 
     def _cells(self, column: int, details: Sequence[Detail]) -> tuple[Any, Cells]:
         """Encoded values and cells of a column, all missing if it is not read."""
