@@ -60,13 +60,11 @@ class RowExpressions:
 
     def score(self, coefficient: np.ndarray) -> Any:
         """Linear score of a row. coefficient [p + 1], the constant last"""
-        layout, products = self.products.layout, self.products
-        scaled = coefficient[:-1] / layout.scale
-        score = double(float(coefficient[-1] - scaled[products.levels] @ layout.centre[products.levels]))
+        score = double(float(coefficient[-1]))
         for feature, value in self.numeric.items():
             score = score + double(float(coefficient[feature])) * value
-        for j in products.keys:
-            score = score + self._effect(j, scaled)
+        for j in self.products.keys:
+            score = score + self._effect(j, coefficient)
         return score
 
     def _effect(self, column: int, coefficient: np.ndarray) -> Any:
