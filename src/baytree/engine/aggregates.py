@@ -132,6 +132,15 @@ def form_of(observe: Callable[..., Any]) -> Any:
 
 
 @runtime_checkable
+class AggregateSource(Protocol):
+    """Rows as users pass them that stay where they are."""
+
+    def open_frame(self, target: str, weight: str | None, read_labels: Any, reader: str) -> Any:
+        """Columns, target and weights for a model."""
+        ...
+
+
+@runtime_checkable
 class AggregateRows(Protocol):
     """Rows of an engine that answers aggregate forms only."""
 

@@ -34,8 +34,3 @@ def snapshot(rows: Any) -> AbstractContextManager[Any]:
     """Context in which all reads of the rows see the same state, for engines that have such a thing."""
     return rows.snapshot() if hasattr(rows, "snapshot") and type(rows).__module__.startswith("baytree.engine.") else nullcontext()
 
-
-def refuse_aggregate_rows(rows: Any, what: str) -> None:
-    """Raise ValueError if rows stay in a database, for a function that needs them."""
-    if hasattr(rows, "open_frame"):
-        raise ValueError(f"{what} needs the rows themselves, which stay in the database; export them and use bt.scan")

@@ -191,7 +191,7 @@ class SqlFrame:
         if not first:
             raise ValueError(f"no row has a label in the target column {self.target!r}")
         self._check_weights()
-        label = self._read_labels(self._labels([first[0][0]]), self.target)
+        label = self._read_labels(self.rows.labels_of(self.target, [first[0][0]]), self.target)
         table = self.table([])
         if label.target.classes is None:
             weight = table.w.sum() if self.weight is not None else table.count()
@@ -207,7 +207,7 @@ class SqlFrame:
         if len(counted) > _MAX_CLASSES:
             raise ValueError(f"the target {self.target!r} has more than {_MAX_CLASSES:,} classes; group them in the query")
         counted = sorted(counted, key=lambda row: str(row[0]))
-        found = self._read_labels(self._labels([row[0] for row in counted]), self.target)
+        found = self._read_labels(self.rows.labels_of(self.target, [row[0] for row in counted]), self.target)
         labels = without_words_for_none(found)
         self.label = labels
         self.codes = {row[0]: int(code) for row, code in zip(counted, labels.values, strict=True)}
@@ -219,18 +219,6 @@ class SqlFrame:
         self.n_rows = int(rows.sum())
         if not self.n_rows:
             raise ValueError(f"no row has a label in the target column {self.target!r}")
-
-    def _labels(self, values: list) -> Any:
-        """Values of the target in the type that the same column has in memory."""
-        family = self.rows.types[self.target].family
-        if family is Family.STRING:
-            return list(self.rows.decode(self.target, values))
-        numbers = np.array(values, np.float64)
-        if family is Family.BOOLEAN:
-            return numbers.astype(bool)
-        if family is Family.DATE:
-            return numbers.astype("datetime64[D]")
-        return numbers.astype(np.int64) if family is Family.INTEGER else numbers
 
     def _check_weights(self) -> None:
         if self.weight is None:

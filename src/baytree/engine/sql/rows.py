@@ -43,6 +43,37 @@ class SqlRows:
 
         return SqlFrame(self, target, weight, read_labels, reader)
 
+    def into(self, name: str, *, replace: bool = False, view: bool = False) -> None:
+        """Store these rows in the database, as a table or as a view; the only method that writes.
+
+        Parameters
+        ----------
+        name : str
+            Name of the table, such as ``"scores"`` or ``"reports.scores"``.
+        replace : bool
+            Whether to replace a table (or view) of that name; otherwise one that exists is an error.
+        view : bool
+            Whether to create a view, which predicts whenever it is read, instead of a table.
+        """
+        kind, quoted = "VIEW" if view else "TABLE", table_name(self.database, name)
+        drop = [f"DROP {kind} IF EXISTS {quoted}"] if replace else []
+        self.database.write([*drop, f"CREATE {kind} {quoted} AS SELECT * FROM ({self.query}) AS t"])
+
+    def first(self, column: str) -> Any:
+        """Values of a column in the first rows, as a polars series."""
+        import polars as pl
+
+        values = self.database.run(f"SELECT {self.database.quoted(column)} FROM ({self.query}) AS t LIMIT 1000")
+        return pl.Series(column, [value for (value,) in values], strict=False)
+
+    def map_reduce(self, work: Any) -> Any:
+        """Refuse: rows stay in the database."""
+        raise ValueError(
+            "this needs the rows themselves, which stay in the database; export them and use bt.scan('export.parquet')"
+        )
+
+    map_rows = read_all = map_reduce
+
     def fetch(self) -> dict[str, list]:
         """All rows, as a dict of columns. This is the only method that brings rows here; no model calls it."""
         rows = self.database.run(f"SELECT * FROM ({self.query}) AS t")
@@ -93,9 +124,27 @@ class SqlRows:
                 "it out"
             ) from None
 
+    def labels_of(self, name: str, values: Sequence[Any]) -> Any:
+        """Values of a target column, as clean columns return them, in the type that the column has in memory."""
+        family = self.types[name].family
+        if family is Family.STRING:
+            return self.decode(name, values)
+        numbers = np.array([np.nan if value is None else value for value in values], np.float64)
+        if np.isnan(numbers).any():
+            return [None if value != value else _typed(value, family) for value in numbers.tolist()]
+        if family is Family.BOOLEAN:
+            return numbers.astype(bool)
+        if family is Family.DATE:
+            return numbers.astype("datetime64[D]")
+        return numbers.astype(np.int64) if family is Family.INTEGER else numbers
+
     def literal(self, name: str, text: str) -> Any:
         """String of a column as the clean column has it."""
         return expressions.ibis.literal(text.encode().hex().upper() if self.database.dialect == "mysql" else text, "string")
+
+
+def _typed(value: float, family: Family) -> Any:
+    return bool(value) if family is Family.BOOLEAN else int(value) if family is Family.INTEGER else value
 
 
 def sql(query: Any, connection: Any = None, min_count: int = 0) -> SqlRows:
