@@ -204,8 +204,8 @@ def _evaluate_in_database(
     known = labels.is_known
     probability = np.array([group[1:-1] for group in groups], np.float64).reshape(len(groups), -1)[known]
     n_unlabelled = int(counts[~known].sum())
-    result = Confusion.of(labels.values[known], predictor.choose(probability), probability, counts[known], costs)
-    return msgspec.structs.replace(result, n_rows=int(counts[known].sum()), n_unlabelled=n_unlabelled)
+    truth, choice = labels.values[known], predictor.choose(probability)
+    return Confusion.of_groups(truth, choice, probability, counts[known], costs, n_unlabelled)
 
 
 def _thresholds(given: ArrayLike | None) -> np.ndarray:

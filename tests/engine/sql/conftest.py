@@ -44,7 +44,7 @@ def fill(database: Database, frame: pl.DataFrame) -> None:
     """Make the table t of the rows of a frame."""
     kinds = {name: _kind(database, dtype) for name, dtype in frame.schema.items()}
     database.fill(kinds, frame.rows())
-    if not getattr(database.connection, "autocommit", True) is True and hasattr(database.connection, "commit"):
+    if database.dialect == "sqlite":  # the others commit every statement
         database.connection.commit()
 
 

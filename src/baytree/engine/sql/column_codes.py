@@ -177,14 +177,19 @@ class NodeExpression:
 
     def _grouping_value(self, table: Any, column: int) -> Any:
         ends = self.coding.ends[column]
-        if ends is None or self.rows.is_counted(column):
+        if ends is None or not self._is_coded(column):
             return table[f"c{column}"]
         return expressions.code_of(table[f"c{column}"], ends)
+
+    def _is_coded(self, column: int) -> bool:
+        """Whether the query codes a numeric column, because its distinct values are more than its codes."""
+        ends = self.coding.ends[column]
+        return ends is not None and (not self.rows.is_counted(column) or len(ends) < len(self.values[column][1]) / 2)
 
     def _codes(self, column: int, cells: Cells) -> np.ndarray:
         """Codes of the values that were grouped by. int64 [n_cells]"""
         ends = self.coding.ends[column]
-        if ends is not None and not self.rows.is_counted(column):
+        if self._is_coded(column):
             return np.asarray(cells.value).astype(np.int64)
         encoded = self.rows.encode(column, cells.value)
         return _codes_of(encoded, ends)

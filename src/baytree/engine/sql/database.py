@@ -27,7 +27,7 @@ class LoggedQuery(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class DatabaseError(RuntimeError):
+class DatabaseError(ValueError):
     """A query that the database did not answer."""
 
 
@@ -60,10 +60,17 @@ class Database(ABC):
     @contextmanager
     def snapshot(self) -> Iterator[bool]:
         """Read all queries of this context in one transaction; yields whether there is one."""
-        if self._is_in_transaction():
+        try:
+            is_inside = self._is_in_transaction()
+            if not is_inside:
+                self._begin()
+        except DatabaseError:
+            raise
+        except Exception as error:
+            raise DatabaseError(f"{self.dialect} did not answer: {error}") from error
+        if is_inside:
             yield True
             return
-        self._begin()
         try:
             yield True
         finally:
@@ -189,16 +196,14 @@ class SQLite(Database):
         self.connection.execute("BEGIN")
 
     def _write(self, statements: Sequence[str]) -> None:
-        was_inside = self.connection.in_transaction
-        if not was_inside:
-            self.connection.execute("BEGIN")
+        self.connection.execute("SAVEPOINT baytree")  # the user may be inside a transaction
         try:
             super()._write(statements)
-            if not was_inside:
-                self.connection.commit()
         except BaseException:
-            self.connection.rollback()
+            self.connection.execute("ROLLBACK TO baytree")
             raise
+        finally:
+            self.connection.execute("RELEASE baytree")
 
 
 class PostgreSQL(Database):

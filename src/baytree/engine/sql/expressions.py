@@ -76,12 +76,12 @@ def code_of(value: Any, ends: np.ndarray) -> Any:
 
     A balanced search, of as many comparisons as the logarithm of the number of codes.
     """
-    return ibis.ifelse(value.isnull(), ibis.literal(0, "int64"), _searched(value, ends, 0, max(len(ends) - 1, 0)))
+    return ibis.ifelse(value.isnull(), double(0.0), _searched(value, ends, 0, max(len(ends) - 1, 0)))
 
 
 def _searched(value: Any, ends: np.ndarray, first: int, last: int) -> Any:
     if first == last:
-        return ibis.literal(first + 1, "int64")
+        return double(first + 1)
     middle = (first + last) // 2
     below, above = _searched(value, ends, first, middle), _searched(value, ends, middle + 1, last)
     return ibis.ifelse(value <= double(ends[middle]), below, above)

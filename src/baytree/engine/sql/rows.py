@@ -60,13 +60,13 @@ class SqlRows:
         self.database.write([*drop, f"CREATE {kind} {quoted} AS SELECT * FROM ({self.query}) AS t"])
 
     def first(self, column: str) -> Any:
-        """Values of a column in the first rows, as a polars series."""
+        """Some distinct values of a column, as a polars series."""
         import polars as pl
 
-        values = self.database.run(f"SELECT {self.database.quoted(column)} FROM ({self.query}) AS t LIMIT 1000")
+        values = self.database.run(f"SELECT DISTINCT {self.database.quoted(column)} FROM ({self.query}) AS t LIMIT 1000")
         return pl.Series(column, [value for (value,) in values], strict=False)
 
-    def map_reduce(self, work: Any) -> Any:
+    def map_reduce(self, *_: Any) -> Any:
         """Refuse: rows stay in the database."""
         raise ValueError(
             "this needs the rows themselves, which stay in the database; export them and use bt.scan('export.parquet')"
@@ -81,7 +81,15 @@ class SqlRows:
 
     def run(self, expression: Any) -> list[tuple]:
         """Answer of an Ibis expression over these rows."""
-        return self.database.run(expressions.text_of(expression, self.database.dialect, self.query))
+        return self.database.run(expressions.text_of(expression, self.database.dialect, self._readable))
+
+    @property
+    def _readable(self) -> str:
+        """The query without columns of unsupported types: Ibis reads all columns that it does not know of."""
+        names = [name for name, kind in self.types.items() if kind.family is not Family.UNSUPPORTED]
+        if len(names) == len(self.types) or not names:
+            return self.query
+        return f"SELECT {', '.join(map(self.database.quoted, names))} FROM ({self.query}) AS t"
 
     def source(self) -> Any:
         """These rows as an Ibis table."""

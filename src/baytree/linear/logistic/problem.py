@@ -13,7 +13,7 @@ import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
-from baytree.engine.aggregates import AggregateRows, Detail
+from baytree.engine.aggregates import AggregateRows, Detail, Marginals, as_query
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
 from baytree.linear.design.design import Design
@@ -113,6 +113,7 @@ def signs_of(design: Design, schema: Schema, options: LogisticOptions) -> np.nda
     return np.where(is_value, direction[design.source], 0).astype(np.int32)
 
 
+@as_query(lambda: Marginals(()))
 def weight_of_classes(table: Table) -> np.ndarray:
     """Total weight of each class. [n_classes]"""
     return np.bincount(table.label, table.weight, minlength=table.n_classes)
