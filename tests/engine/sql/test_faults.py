@@ -125,11 +125,11 @@ def test_decimals_and_wide_integers_are_numbers():
 def test_an_unsupported_type_is_named_with_the_remedy():
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE t AS SELECT [1, 2] AS x, TIMESTAMPTZ '2024-01-01' AS at, 'a' AS y")
+        connection.execute("CREATE TABLE t AS SELECT [1, 2] AS x, TIMESTAMPTZ '2024-01-01' AS moment, 'a' AS y")
         with pytest.raises(TypeError, match=r"column 'x' has the type INTEGER\[\].*cast it in the query"):
             bt.GaussianNB().fit(bt.sql("SELECT x, y FROM t", connection), "y")
-        with pytest.raises(TypeError, match="column 'at' has the type TIMESTAMP WITH TIME ZONE"):
-            bt.GaussianNB().fit(bt.sql("SELECT at, y FROM t", connection), "y")
+        with pytest.raises(TypeError, match="column 'moment' has the type TIMESTAMP WITH TIME ZONE"):
+            bt.GaussianNB().fit(bt.sql("SELECT moment, y FROM t", connection), "y")
 
 
 def test_all_queries_of_a_fit_read_one_snapshot_and_leave_no_transaction(database, stored):

@@ -54,7 +54,7 @@ def test_columns_of_many_numbers_give_nearly_the_model_of_memory(make, stored, t
     here, there = (make(**limits).fit(rows, "y").predict_proba(table) for rows in (table, stored(table)))
     difference = np.abs(here - there)
     if limits:  # thresholds are quantiles
-        assert np.quantile(difference.max(axis=1), 0.9) <= 0.05
+        assert np.quantile(difference.max(axis=1), 0.9) <= 0.1
     else:
         assert difference.max() <= 1e-10
 

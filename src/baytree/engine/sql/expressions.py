@@ -17,6 +17,7 @@ from baytree.engine.sql.catalog import ColumnType, Family
 try:
     import ibis
     from ibis.backends.sql import compilers
+    from sqlglot import exp
 except ModuleNotFoundError as error:  # optional dependency
     raise ModuleNotFoundError("baytree writes SQL by Ibis; pip install 'baytree[sql]'", name="ibis") from error
 
@@ -65,7 +66,11 @@ def clean(rows: Any, name: str, kind: ColumnType, dialect: str) -> Any:
 def text_of(expression: Any, dialect: str, query: str) -> str:
     """SQL of an expression over the user's query."""
     compiler = getattr(compilers, dialect).compiler
-    sql = compiler.to_sqlglot(expression.unbind()).sql(dialect=compiler.dialect)
+    tree = compiler.to_sqlglot(expression.unbind())
+    for literal in tree.find_all(exp.Literal):  # without an exponent DuckDB and MySQL read decimals, whose products overflow
+        if not literal.is_string and "." in literal.this and "e" not in literal.this.lower():
+            literal.set("this", f"{literal.this}e0")
+    sql = tree.sql(dialect=compiler.dialect)
     if sql.startswith("WITH RECURSIVE "):
         return f"WITH RECURSIVE {ROWS} AS ({query}), {sql.removeprefix('WITH RECURSIVE ')}"
     return f"WITH {ROWS} AS ({query}){', ' + sql.removeprefix('WITH ') if sql.startswith('WITH ') else ' ' + sql}"

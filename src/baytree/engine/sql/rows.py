@@ -180,8 +180,8 @@ def sql(query: Any, connection: Any = None, min_count: int = 0) -> SqlRows:
 
     Examples
     --------
-    >>> import baytree as bt, duckdb
-    >>> connection = duckdb.connect()
+    >>> import baytree as bt, sqlite3
+    >>> connection = sqlite3.connect(":memory:")
     >>> _ = connection.execute("CREATE TABLE pets (legs INTEGER, sound TEXT, kind TEXT)")
     >>> _ = connection.execute("INSERT INTO pets VALUES (4, 'bark', 'dog'), (4, 'bark', 'dog'), (2, 'chirp', 'bird')")
     >>> model = bt.NaiveBayesClassifier().fit(bt.sql("pets", connection), "kind")
