@@ -142,7 +142,7 @@ def _with_rows(profile: Profile, n_rows: int) -> Profile:
 
 
 @as_query(_profile_form)
-def _profile_of(n_columns: int, table: Table) -> Profile:
+def _profile_of(_n_columns: int, table: Table) -> Profile:
     return Profile.of(table)
 
 

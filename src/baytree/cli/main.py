@@ -9,7 +9,15 @@ from typing import Any
 import click
 
 from baytree._warnings import did_you_mean
-from baytree.cli import arguments, compare_commands, databases, engine_options, model_commands, predict_commands, report_commands
+from baytree.cli import (
+    arguments,
+    compare_commands,
+    databases,
+    engine_options,
+    model_commands,
+    predict_commands,
+    report_commands,
+)
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
 from baytree.cli.options import (
     COSTS,

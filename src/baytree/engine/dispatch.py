@@ -32,5 +32,8 @@ def remote_source(rows: FrameLike) -> RemoteSource | None:
 
 def snapshot(rows: Any) -> AbstractContextManager[Any]:
     """Context in which all reads of the rows see the same state, for engines that have such a thing."""
-    return rows.snapshot() if hasattr(rows, "snapshot") and type(rows).__module__.startswith("baytree.engine.") else nullcontext()
-
+    return (
+        rows.snapshot()
+        if hasattr(rows, "snapshot") and type(rows).__module__.startswith("baytree.engine.")
+        else nullcontext()
+    )

@@ -65,7 +65,7 @@ class Outliers:
             _warn([self.rows.schema.columns[j].name for j in affected], largest.value)
 
 
-def _sample_form(columns: Sequence[int], step: int, middle: int) -> Marginals:
+def _sample_form(columns: Sequence[int], _step: int, _middle: int) -> Marginals:
     n_columns = max(columns, default=-1) + 1
     details = [Detail.BUCKETS if j in set(columns) else Detail.NOTHING for j in range(n_columns)]
     return Marginals(tuple(details), observe=partial(_sample_by_weight, columns))

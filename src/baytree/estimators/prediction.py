@@ -222,7 +222,7 @@ class Regressor(RegressorMixin, Estimator):
     _read_labels = staticmethod(target_reading.read_numbers)
 
 
-def _predicted(predictor: Predictor, rows: AggregateSource) -> Any:
+def _predicted(predictor: Predictor, rows: Any) -> Any:
     """Rows of a database with the columns `prediction` and `P(class)`."""
     from baytree.exporters.in_database import predicted_rows  # slow import, only needed for databases
 

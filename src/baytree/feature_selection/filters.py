@@ -256,7 +256,7 @@ def open_remote_classes(
     frame = open_remote_frame(
         source, target, None, partial(target_reading.read_in_order, target_reading.read_classes, declared)
     )
-    if isinstance(source, AggregateSource) and task is None:
+    if isinstance(source, AggregateSource) and task is None and isinstance(target, str):
         task = task_of(source.first(target), target)
     if task == "regression" or (task is None and not source.map_reduce(partial(TargetValues.of, frame.target)).are_classes):
         return None

@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from baytree.data.encoding.table import Table
-from baytree.engine.aggregates import Marginals, as_query
 from baytree.data.schema.column import Kind
+from baytree.engine.aggregates import Marginals, as_query
 from baytree.engine.partitions import LocalPartitions, Partitions
 
 _MAX_COPIES_PER_ROW = 20  # mean number of copies up to which repeated rows are written out, which costs memory

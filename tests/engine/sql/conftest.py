@@ -12,14 +12,16 @@ import pytest
 pytest.importorskip("ibis")
 sys.path.append(str(Path(__file__).parents[2] / "exporters"))
 
-from database_servers import DATABASES, Database  # noqa: E402
+from database_servers import DATABASES, Database
 
-import baytree as bt  # noqa: E402
+import baytree as bt
 
 SERVERS = ("postgres", "mysql")
 
 
-@pytest.fixture(scope="session", params=[pytest.param(n, marks=pytest.mark.databases if n in SERVERS else ()) for n in DATABASES])
+@pytest.fixture(
+    scope="session", params=[pytest.param(n, marks=pytest.mark.databases if n in SERVERS else ()) for n in DATABASES]
+)
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
     """A database that runs."""
     with tempfile.TemporaryDirectory(prefix="baytree") as folder:  # pytest's own are closed to the servers' users

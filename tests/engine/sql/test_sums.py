@@ -71,7 +71,7 @@ def test_predictions_are_columns_of_a_relation(stored, table):
 def test_a_table_is_written_only_where_it_is_named_and_replaced_only_on_request(database, stored, table):
     predicted = bt.CHAIDClassifier().fit(table, "y").predict(stored(table))
     predicted.into("scored_here", replace=True)
-    with pytest.raises(ValueError, match="already exists|refused"):
+    with pytest.raises(ValueError, match=r"already exists|refused"):
         predicted.into("scored_here")
     predicted.into("scored_here", replace=True)
     cursor = database.connection.cursor()

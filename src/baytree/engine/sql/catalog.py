@@ -65,7 +65,7 @@ def _by_name(name: str) -> ColumnType:
     return ColumnType(Family.UNSUPPORTED, name)
 
 
-def sqlite_type(column: str, kinds: str | None) -> ColumnType:
+def sqlite_type(kinds: str | None) -> ColumnType:
     """Type of a SQLite column that holds values of these storage classes."""
     found = set((kinds or "").split(",")) - {"null", ""}
     if found <= {"integer"}:
@@ -85,6 +85,7 @@ _MYSQL_FAMILIES = {  # codes of the protocol
 }
 
 _MYSQL_NAMES = {7: "TIMESTAMP", 11: "TIME", 12: "DATETIME", 16: "BIT", 245: "JSON", 255: "GEOMETRY"}
+
 
 def mysql_type(code: int) -> ColumnType:
     """Type of a MySQL or MariaDB column, by the code of its type."""

@@ -7,7 +7,7 @@ are asked separately, because a column of a result has one type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -28,7 +28,7 @@ class TooManyCells(ValueError):
 class Cells(msgspec.Struct, frozen=True):
     """Groups of one column; the label is a class code, or 0 without classes."""
 
-    value: Sequence[Any]  # float64 with NaN, or strings and None [n_cells]
+    value: Any  # float64 with NaN, or a list of strings and None [n_cells]
     node: np.ndarray  # int64 [n_cells]
     label: np.ndarray  # int32 [n_cells]
     rows: np.ndarray  # int64 [n_cells]
@@ -77,7 +77,7 @@ def _fetch(rows: Any, table: Any, values: Mapping[int, Any], node: Any, max_cell
 
 
 def _by_column(rows: Any, answer: list[tuple], names: list[str], values: Mapping[int, Any], is_weighted: bool) -> dict:
-    columns = dict(zip(names, zip(*answer, strict=True), strict=True)) if answer else {name: () for name in names}
+    columns = dict(zip(names, zip(*answer, strict=True), strict=True)) if answer else dict.fromkeys(names, ())
     part = np.array(columns["part"], np.int64)
     label = rows.class_codes(columns["y"]) if "y" in columns else np.zeros(len(part), np.int32)
     node, count = np.array(columns["node"], np.int64), np.array(columns["n"], np.int64)

@@ -51,7 +51,9 @@ def moment_cells(frame: SqlFrame, name: str) -> Cells:
     """
     summary = frame.summaries[name]
     if max(abs(summary.low), abs(summary.high)) > _LARGEST:
-        raise ValueError(f"column {name!r} holds numbers beyond ±{_LARGEST:g}, whose squares overflow; divide it in the query")
+        raise ValueError(
+            f"column {name!r} holds numbers beyond ±{_LARGEST:g}, whose squares overflow; divide it in the query"
+        )
     first = _sums(frame, name, {}, summary.low / 2 + summary.high / 2)
     means = {label: centre + s1 / weight for label, (weight, _, s1, _, centre) in first.items() if weight}
     second = _sums(frame, name, means, 0.0)

@@ -179,12 +179,12 @@ class SQLite(Database):
         """Types of the values that the columns hold: SQLite has types of values, not of columns."""
         cursor = self.connection.execute(self.query_names(query))
         names = [column[0] for column in cursor.description]
-        found: list[tuple] = []
+        found: list[Any] = []
         for first in range(0, len(names), 300):
             some = [self.quoted(name) for name in names[first : first + 300]]
             kinds = ", ".join(f"group_concat(DISTINCT typeof({name}))" for name in some)
-            found += self.run(f"SELECT {kinds} FROM ({query}) AS t")[0]
-        return {name: sqlite_type(name, kinds) for name, kinds in zip(names, found, strict=True)}
+            found += list(self.run(f"SELECT {kinds} FROM ({query}) AS t")[0])
+        return {name: sqlite_type(kinds) for name, kinds in zip(names, found, strict=True)}
 
     def _fetch(self, sql: str) -> list[tuple]:
         return self.connection.execute(sql).fetchall()
@@ -244,7 +244,7 @@ class PostgreSQL(Database):
         with self.connection.transaction(), self.connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement.encode())
-        if not self.connection.autocommit and not self.connection.info.transaction_status.name == "IDLE":
+        if not self.connection.autocommit and self.connection.info.transaction_status.name != "IDLE":
             self.connection.commit()
 
 
@@ -308,7 +308,11 @@ def database_of(connection: Any) -> Database:
             )
         return database_of(connection.con)
     if "duckdb" in modules:
-        return DuckDBRelation(connection) if hasattr(connection, "aggregate") and hasattr(connection, "types") else DuckDB(connection)
+        return (
+            DuckDBRelation(connection)
+            if hasattr(connection, "aggregate") and hasattr(connection, "types")
+            else DuckDB(connection)
+        )
     if "sqlite3" in modules:
         return SQLite(connection)
     if "psycopg" in modules:

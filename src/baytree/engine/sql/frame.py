@@ -215,7 +215,7 @@ class SqlFrame:
         rows = np.array([row[1] for row in counted], np.int64)[known]
         self.class_rows = np.bincount(labels.values[known], rows, len(labels.target.classes or ())).astype(np.int64)
         weight = np.array([row[-1] for row in counted], np.float64)[known]
-        self.class_weights = np.bincount(labels.values[known], weight, len(self.class_rows))
+        self.class_weights = np.bincount(labels.values[known], weight, len(self.class_rows)).astype(np.float64)
         self.n_rows = int(rows.sum())
         if not self.n_rows:
             raise ValueError(f"no row has a label in the target column {self.target!r}")
@@ -231,9 +231,13 @@ class SqlFrame:
         if known < n:
             raise ValueError(f"sample_weight={self.weight!r} has missing values; weights are finite and not negative")
         if n and (low < 0 or not np.isfinite(high)):
-            raise ValueError(f"sample_weight={self.weight!r} holds {low if low < 0 else high}; weights are finite and not negative")
+            raise ValueError(
+                f"sample_weight={self.weight!r} holds {low if low < 0 else high}; weights are finite and not negative"
+            )
         if n and not high:
-            raise ValueError("Sample weights are all zero: no row counts; sample_weight must contain at least one non-zero number")
+            raise ValueError(
+                "Sample weights are all zero: no row counts; sample_weight must contain at least one non-zero number"
+            )
 
     def _summarise(self, names: Sequence[str]) -> None:
         """Count the known values of each column; refuse infinite numbers and integers beyond doubles."""
@@ -312,14 +316,24 @@ class SqlFrame:
         if family is Family.STRING:
             if not is_counted or self._only_identifies(name):
                 return self._identifier(name)
-            return ColumnProfile(name, Kind.NOMINAL, frozenset(level for level in set(self.cells[name].value) if level is not None))
+            return ColumnProfile(
+                name, Kind.NOMINAL, frozenset(level for level in set(self.cells[name].value) if level is not None)
+            )
         if family is Family.BOOLEAN:
             return ColumnProfile(name, Kind.NOMINAL, (False, True))
         unit = "D" if family is Family.DATE else None
         return ColumnProfile(name, Kind.NUMERIC, unit=unit, number_profile=self._number_profile(name))
 
     def _declared_profile(self, name: str, declared: Any, family: Family) -> ColumnProfile:
-        is_parsed = isinstance(declared, Text) or declared in ("numeric", "text", "date", "dmy", "mdy", Kind.NUMERIC, Kind.TEXT)
+        is_parsed = isinstance(declared, Text) or declared in (
+            "numeric",
+            "text",
+            "date",
+            "dmy",
+            "mdy",
+            Kind.NUMERIC,
+            Kind.TEXT,
+        )
         if family is Family.STRING and is_parsed:
             raise ValueError(
                 f"column {name!r} holds strings, which are not parsed in a database: cast it in the query instead of "
@@ -328,7 +342,9 @@ class SqlFrame:
         if name not in self.cells:
             if declared in ("keep", "numeric", Kind.NUMERIC):
                 return ColumnProfile(name, Kind.NUMERIC, unit="D" if family is Family.DATE else None, declared="keep")
-            raise ValueError(f"column {name!r} has more than {MAX_VALUES:,} distinct values, too many to be declared {declared!r}")
+            raise ValueError(
+                f"column {name!r} has more than {MAX_VALUES:,} distinct values, too many to be declared {declared!r}"
+            )
         raw = self.raw(name, self.cells[name].value)
         return TableProfile.of(RawFrame({name: raw}, len(raw)), {name: declared}).columns[0]
 

@@ -31,7 +31,7 @@ def joint_table(rows: SqlPartitions, counts_rows: bool = False) -> Table:
     answer = frame.run(groups.limit(MAX_COMBINATIONS + 1))
     if len(answer) > MAX_COMBINATIONS:
         raise ValueError(
-            f"the columns have more than {MAX_COMBINATIONS:,} combinations of values; leave out columns, or round numbers in "
+            f"the columns have more than {MAX_COMBINATIONS:,} combinations of values; leave out columns or round numbers in "
             "the query"
         )
     columns = list(zip(*answer, strict=True))
@@ -41,7 +41,9 @@ def joint_table(rows: SqlPartitions, counts_rows: bool = False) -> Table:
     for column in schema.columns:
         j = names.index(column.source)
         given = np.array(columns[j], object if frame.is_string(names[j]) else np.float64)
-        values.append(rows.encode(schema.columns.index(column), frame.decoded(j, given) if frame.is_string(names[j]) else given))
+        values.append(
+            rows.encode(schema.columns.index(column), frame.decoded(j, given) if frame.is_string(names[j]) else given)
+        )
     known = label >= 0
     amount = np.array(columns[len(keys)], np.float64)
     table_values = tuple(column_values[known] for column_values in values)

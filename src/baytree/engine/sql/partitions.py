@@ -39,8 +39,7 @@ from baytree.engine.aggregates import (
 )
 from baytree.engine.partitions import LocalPartitions
 from baytree.engine.representative import stretches
-from baytree.engine.sql import expressions
-from baytree.engine.sql.cells import Cells, TooManyCells
+from baytree.engine.sql.cells import Cells
 from baytree.engine.sql.column_codes import NodeExpression, bucket_cells, moment_cells, numeric_ends
 from baytree.engine.sql.expressions import double, ibis
 from baytree.engine.sql.joint_cells import joint_table
@@ -130,7 +129,7 @@ class SqlPartitions:
         """Whether all values of a column are counted."""
         return self.schema.columns[column].source in self.frame.cells
 
-    def encode(self, column: int, values: Sequence[Any]) -> Any:
+    def encode(self, column: int, values: Any) -> Any:
         """Encoded values of a column, given as the database returned them."""
         return encode_values(self.frame, self.schema.columns[column], values)
 
@@ -229,7 +228,9 @@ class SqlPartitions:
 
     def _observe_marginals(self, observe: Callable[[Table], Any], form: Marginals) -> Any:
         if form.join is None:
-            result = LocalPartitions(self._table(range(len(self.schema)), form.details), self.n_jobs).map_reduce(observe, None)
+            result = LocalPartitions(self._table(range(len(self.schema)), form.details), self.n_jobs).map_reduce(
+                observe, None
+            )
         else:
             result = form.join([observe(self._table([j], form.details)) for j in range(len(self.schema))])
         return result if form.finish is None else form.finish(result, self.n_rows)
@@ -316,7 +317,7 @@ class CodedSqlRows:
         raise self.rows.refusal()
 
 
-def encode_values(frame: SqlFrame, column: Column, values: Sequence[Any]) -> Any:
+def encode_values(frame: SqlFrame, column: Column, values: Any) -> Any:
     """Encoded values of a column of the schema."""
     name = column.source
     raw = frame.raw(name, values)

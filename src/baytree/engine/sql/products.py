@@ -48,7 +48,7 @@ class RowExpressions:
 
     def __init__(self, products: FeatureSums, table: Any):
         self.products, self.table = products, table
-        self.numeric = {int(f): self._numeric(f) for f in products.numeric}
+        self.numeric = {int(f): self._numeric(int(f)) for f in products.numeric}
         self.weight = table.w if "w" in table.columns else double(1.0)
         self.label = table.y if "y" in table.columns else None
 
@@ -76,7 +76,9 @@ class RowExpressions:
         effects = matrix[:, own] @ coefficient[own]
         missing = next((float(e) for v, e in zip(distinct, effects, strict=True) if v is None), 0.0)
         if not products.has_levels(column):
-            return ibis.ifelse(value.isnull(), double(missing), double(float(effects[0]) if distinct[0] is not None else 0.0))
+            return ibis.ifelse(
+                value.isnull(), double(missing), double(float(effects[0]) if distinct[0] is not None else 0.0)
+            )
         branches = [
             (value == products.literal(column, each), double(float(effect)))
             for each, effect in zip(distinct, effects, strict=True)
@@ -144,7 +146,11 @@ class FeatureSums:
         n_classes = len(self.rows.schema.classes) if by_class else 1
         size = len(self.layout)
         result = [
-            Sums(dict.fromkeys(totals, 0.0), {n: np.zeros(size) for n in linear}, {n: np.zeros((size, size)) for n in quadratic})
+            Sums(
+                dict.fromkeys(totals, 0.0),
+                {n: np.zeros(size) for n in linear},
+                {n: np.zeros((size, size)) for n in quadratic},
+            )
             for _ in range(n_classes)
         ]
         names = list(dict.fromkeys([*linear, *quadratic]))
@@ -179,7 +185,8 @@ class FeatureSums:
         is_joint: bool,
     ) -> None:
         """Add the sums of one grouping of the rows to the result."""
-        pairs = [(a, b) for i, a in enumerate(self.numeric) for b in self.numeric[i:]] if is_whole else []
+        numeric = self.numeric.tolist() if is_whole else []
+        pairs = [(a, b) for i, a in enumerate(numeric) for b in numeric[i:]]
         aggregates = {f"t_{n}": base[f"u_{n}"].sum() for n in dict.fromkeys([*totals, *names])}
         if is_joint or len(subset) <= 1:
             aggregates |= {f"l_{n}_{f}": (base[f"u_{n}"] * base[f"x{f}"]).sum() for n in names for f in self.numeric}
@@ -187,7 +194,11 @@ class FeatureSums:
             f"q_{n}_{a}_{b}": (base[f"u_{n}"] * base[f"x{a}"] * base[f"x{b}"]).sum() for n in quadratic for a, b in pairs
         }
         keys = [*(["y"] if by_class else []), *(f"g{j}" for j in subset)]
-        grouped = base.group_by(keys).aggregate(n=base.count(), **aggregates) if keys else base.aggregate(n=base.count(), **aggregates)
+        grouped = (
+            base.group_by(keys).aggregate(n=base.count(), **aggregates)
+            if keys
+            else base.aggregate(n=base.count(), **aggregates)
+        )
         answer = self.frame.run(grouped)
         if not answer:
             return
@@ -201,7 +212,16 @@ class FeatureSums:
             for name in totals:
                 each.totals[name] += float(number[f"t_{name}"][own].sum())
             for name in names:
-                self._add_group(each, name, features[own], {key: value[own] for key, value in number.items()}, subset, is_joint, name in quadratic, pairs)
+                self._add_group(
+                    each,
+                    name,
+                    features[own],
+                    {key: value[own] for key, value in number.items()},
+                    subset,
+                    is_joint,
+                    name in quadratic,
+                    pairs,
+                )
 
     def _add_group(
         self,
@@ -295,4 +315,7 @@ class FeatureSums:
             name = self.names[int(self.layout.features.source[f])]
             summary = self.frame.summaries[name]
             if max(abs(summary.low), abs(summary.high)) > _LARGEST:
-                raise ValueError(f"column {name!r} holds numbers beyond ±{_LARGEST:g}, whose squares overflow; divide it in the query")
+                raise ValueError(
+                    f"column {name!r} holds numbers beyond ±{_LARGEST:g}, whose squares overflow; "
+                    "divide it in the query"
+                )

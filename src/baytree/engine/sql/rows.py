@@ -7,9 +7,9 @@ a model needs, runs aggregate queries, and decodes what comes back.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from baytree.engine.sql.catalog import ColumnType, Family
 from baytree.engine.sql.connect import open_url
 from baytree.engine.sql.database import Database, DuckDBRelation, LoggedQuery, database_of
 
-_QUERY = re.compile(r"^\s*(--[^\n]*\n\s*|/\*.*?\*/\s*)*(\(|select\b|with\b|values\b|from\b|table\b)", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(
+    r"^\s*(--[^\n]*\n\s*|/\*.*?\*/\s*)*(\(|select\b|with\b|values\b|from\b|table\b)", re.IGNORECASE | re.DOTALL
+)
 
 
 class SqlRows:
@@ -113,8 +115,8 @@ class SqlRows:
             yield
             if before is not None and self._count() != before:
                 raise ValueError(
-                    "the table changed while the model was fitted; fit again, or give a connection instead of a relation, so "
-                    "that all queries read one snapshot"
+                    "the table changed while the model was fitted; fit again, or give a connection instead of a relation, "
+                    "so that all queries read one snapshot"
                 )
 
     def _count(self) -> int:
@@ -128,8 +130,8 @@ class SqlRows:
             return [None if value is None else bytes.fromhex(value).decode() for value in values]
         except UnicodeDecodeError:
             raise ValueError(
-                f"column {name!r} holds bytes that are not UTF-8; write CONVERT({name} USING utf8mb4) in the query, or leave "
-                "it out"
+                f"column {name!r} holds bytes that are not UTF-8; write CONVERT({name} USING utf8mb4) in the query, or "
+                "leave it out"
             ) from None
 
     def labels_of(self, name: str, values: Sequence[Any]) -> Any:
@@ -191,7 +193,9 @@ def sql(query: Any, connection: Any = None, min_count: int = 0) -> SqlRows:
     if connection is None and not isinstance(query, str):
         found = rows_of(query, min_count)
         if found is None:
-            raise TypeError(f"bt.sql cannot read a {type(query).__name__}; give a query or the name of a table, and a connection")
+            raise TypeError(
+                f"bt.sql cannot read a {type(query).__name__}; give a query or the name of a table, and a connection"
+            )
         return found
     if connection is None:
         raise TypeError("bt.sql needs a connection, as in bt.sql('loans', duckdb.connect('warehouse.db'))")
@@ -204,7 +208,7 @@ def sql(query: Any, connection: Any = None, min_count: int = 0) -> SqlRows:
 
 def table_name(database: Database, text: str) -> str:
     """Quoted name of a table; parts are separated by dots unless the whole is quoted already."""
-    return text if text[:1] in "\"`" else ".".join(map(database.quoted, text.split(".")))
+    return text if text[:1] in '"`' else ".".join(map(database.quoted, text.split(".")))
 
 
 def rows_of(relation: Any, min_count: int = 0) -> SqlRows | None:

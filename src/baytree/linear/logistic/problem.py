@@ -92,9 +92,7 @@ def _task_of_aggregates(rows: Any, options: LogisticOptions, class_weight: np.nd
         factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)
     signs = np.append(signs_of(design, rows.schema, options), np.int32(0))
     above = np.zeros(prepared_rows.q)
-    return LogisticProblem(
-        design, prepared_rows, present, len(rows.schema.classes), look.weight, factor, above, signs
-    )
+    return LogisticProblem(design, prepared_rows, present, len(rows.schema.classes), look.weight, factor, above, signs)
 
 
 def _may_compress(options: LogisticOptions) -> bool:

@@ -28,16 +28,19 @@ class QueriedRows(DenseRows, frozen=True):
 
     def slope_and_curvature(self, theta: np.ndarray) -> LossGradient:
         """Loss, gradient and Hessian in one query."""
-        return self.pieces.map_reduce(lambda block: block.slope_and_curvature(theta))
+        return self._block.slope_and_curvature(theta)
 
     def largest_score(self, theta: np.ndarray) -> float:
         """Largest |score| of any row."""
-        return self.pieces.map_reduce(lambda block: block.largest_score(theta))
+        return self._block.largest_score(theta)
+
+    @property
+    def _block(self) -> _QueriedBlock:
+        pieces: Any = self.pieces
+        return pieces.block
 
 
-def queried_rows(
-    rows: Any, design: Design, present: np.ndarray, class_weight: np.ndarray, total: float
-) -> QueriedRows:
+def queried_rows(rows: Any, design: Design, present: np.ndarray, class_weight: np.ndarray, total: float) -> QueriedRows:
     """Rows of `SqlPartitions` in the units of a design; `present` are the codes of the classes that occur."""
     k = 1 if len(present) <= 2 else len(present)
     block = _QueriedBlock(rows, design, present, class_weight, total, k)
@@ -68,9 +71,7 @@ class _OnePiece:
 class _QueriedBlock:
     """Loss, gradient and Hessian of all rows; coefficients are [k, p], intercepts [k]."""
 
-    def __init__(
-        self, rows: Any, design: Design, present: np.ndarray, class_weight: np.ndarray, total: float, k: int
-    ):
+    def __init__(self, rows: Any, design: Design, present: np.ndarray, class_weight: np.ndarray, total: float, k: int):
         self.rows, self.present, self.class_weight, self.total, self.k = rows, present, class_weight, total, k
         self.sums = rows.feature_sums(design.layout, design.centre, design.scale)
 

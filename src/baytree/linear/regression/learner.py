@@ -33,7 +33,7 @@ from baytree.parallel.blas import at_most, one_blas_thread
 _MIN_LAMBDA_RATIO_LONG, _MIN_LAMBDA_RATIO_WIDE = 1e-4, 1e-2
 
 
-def _form(learner: LinearRegressionLearner) -> FeatureProducts:
+def _form(_: LinearRegressionLearner) -> FeatureProducts:
     """Sums that make up the statistic, for engines without rows."""
     form = scatter_form(True, has_target=True)
     return msgspec.structs.replace(form, finish=lambda *sums: CrossProducts(form.finish(*sums)))

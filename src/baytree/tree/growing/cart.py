@@ -57,7 +57,7 @@ def validated_path(
     return cross_validated(cv_rows, tree, policy, costs, fold, n_jobs)
 
 
-@as_query(lambda policy: CompleteRows())
+@as_query(lambda **_: CompleteRows())
 def drop_empty_rows(table: Table, policy: Policy) -> Table:
     """Rows that CART is fitted to: those with at least one non-missing value."""
     is_fitted = has_value(table, policy)

@@ -85,7 +85,7 @@ class CodeTests(msgspec.Struct, frozen=True):
 ROOT = CodeTests.of([-1], [np.zeros(0, np.int32)])
 
 
-def _node_counts_form(tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...]) -> NodeCells:
+def _node_counts_form(tests: CodeTests, nodes: np.ndarray, _sizes: tuple[int, ...]) -> NodeCells:
     return NodeCells(tests.column, tests.start, tests.child, nodes, lambda counts, _: NodeCounts(tuple(counts)))
 
 

@@ -92,7 +92,9 @@ def codes_of(rows: Partitions) -> ColumnCodes:
     if wide and first_bits is not None:
         first_counts = dict(zip(numeric, first_bits().columns, strict=True))
         quantiles = dict(zip(wide, _quantiles(rows, wide, [first_counts[j] for j in wide]), strict=True))
-    return _column_codes(columns, {j: end for j, end in {**distinct, **quantiles}.items() if end is not None}, set(quantiles))
+    return _column_codes(
+        columns, {j: end for j, end in {**distinct, **quantiles}.items() if end is not None}, set(quantiles)
+    )
 
 
 def _column_codes(columns: Sequence[Column], ends_of: dict[int, np.ndarray], binned: set[int]) -> ColumnCodes:

@@ -25,7 +25,7 @@ def aggregate_rows(rows: Any, max_distinct: int = MAX_DISTINCT) -> tuple[Aggrega
     values, ends, sizes, levels = [], [], [], []
     for j, column in enumerate(rows.schema.columns):
         if column.kind is Kind.NUMERIC:
-            (numbers, is_exact), = rows.numeric_ends([j], max_distinct, 1)
+            ((numbers, is_exact),) = rows.numeric_ends([j], max_distinct, 1)
             if not is_exact:
                 raise ValueError(
                     f"column {column.name!r} has too many distinct numbers for a tree with branching='multiway' in a "
@@ -55,7 +55,7 @@ class AggregateRankedRows:
     def map_reduce(self, observe: Callable[[Any], Any]) -> Any:
         """Class weights of all rows, or the counts of new nodes."""
         if isinstance(observe, partial) and observe.func is count_classes:
-            n_codes, is_open, index_of_node = observe.args
+            _, is_open, index_of_node = observe.args
             return self._counts(is_open, index_of_node)
         assert observe == RowsOfClasses.of
         whole = self._count(np.zeros(1, np.int32), lambda counts, rows: (counts[0][0].sum(axis=0), int(rows[0])))

@@ -8,6 +8,7 @@ memory, by least squares, with the thresholds of the sorted search and the sums 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,6 +25,7 @@ from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import equal_costs
 from baytree.tree.policy.policy import Branching, Missing, Policy
 from baytree.tree.pruning.cost_complexity import prune_to_n_leaves, with_complexity
+from baytree.tree.search.counted.aggregate_rows import aggregate_rows
 from baytree.tree.search.counted.coded_rows import (
     DistinctValueCodes,
     RankedRows,
@@ -32,7 +34,6 @@ from baytree.tree.search.counted.coded_rows import (
     count_classes,
     stepped_down,
 )
-from baytree.tree.search.counted.aggregate_rows import aggregate_rows
 from baytree.tree.search.counted.counts import DepthCounts
 from baytree.tree.search.counted.open_nodes import Nodes, best_first
 from baytree.tree.search.fractional import CandidateTraces, core_rules, refuse, refusing_branches
@@ -51,7 +52,8 @@ def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False
 def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, CandidateTraces]:
     """Nodes of the tree, breadth first, and their candidate tests."""
     n_threads = threads.count(rows.n_jobs) if rows.n_rows * len(rows.schema) >= _MIN_PARALLEL_VALUES else 1
-    coded, coding = aggregate_rows(rows) if isinstance(rows, AggregateRows) else coded_rows(rows, n_threads)
+    start: Any = aggregate_rows(rows) if isinstance(rows, AggregateRows) else coded_rows(rows, n_threads)
+    coded, coding = start
     root, max_leaves = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
     choice = _core.class_tests(coding.values, coding.levels, len(root.weight), core_rules(policy, root.total))
     traced: CandidateTraces = []
