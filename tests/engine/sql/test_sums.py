@@ -1,5 +1,7 @@
 """Models of sums agree with memory to the tenth digit; predictions and evaluation happen in the database."""
 
+from importlib import import_module
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import baytree as bt
 from remote_tables import mixed_table
 
+ENGINE = "baytree.engine.sql"
 CLOSE = {
     "linear discriminant": lambda: bt.LinearDiscriminantAnalysis(),
     "quadratic discriminant": lambda: bt.QuadraticDiscriminantAnalysis(),
@@ -41,7 +44,7 @@ def test_numbers_are_predicted_the_same_to_the_tenth_digit(stored, table):
 
 
 def test_levels_of_too_many_combinations_are_grouped_in_pairs(stored, table, monkeypatch):
-    monkeypatch.setattr("baytree.engine.sql.products.MAX_GROUPS", 5)
+    monkeypatch.setattr(import_module(".products", ENGINE), "MAX_GROUPS", 5)
     for make in (CLOSE["quadratic discriminant"], CLOSE["logistic regression"]):
         here, there = (make().fit(rows, "y").predict_proba(table) for rows in (table, stored(table)))
         assert np.abs(here - there).max() <= 1e-10
@@ -49,7 +52,7 @@ def test_levels_of_too_many_combinations_are_grouped_in_pairs(stored, table, mon
 
 @pytest.mark.parametrize("make", [bt.NaiveBayesClassifier, bt.DecisionTreeClassifier, bt.LinearDiscriminantAnalysis])
 def test_columns_of_many_numbers_give_nearly_the_model_of_memory(make, stored, table, monkeypatch):
-    monkeypatch.setattr("baytree.engine.sql.frame.MAX_VALUES", 100)  # width has more
+    monkeypatch.setattr(import_module(".frame", ENGINE), "MAX_VALUES", 100)  # width has more
     limits = {"max_depth": 3} if make is bt.DecisionTreeClassifier else {}
     here, there = (make(**limits).fit(rows, "y").predict_proba(table) for rows in (table, stored(table)))
     difference = np.abs(here - there)

@@ -21,7 +21,7 @@ from baytree.engine.sql.expressions import double, ibis, whole
 if TYPE_CHECKING:
     from baytree.engine.sql.partitions import SqlPartitions
 
-MAX_GROUPS = 50_000  # groups of equal levels that one query returns
+MAX_GROUPS = 2_000  # groups of equal levels that one query returns; of more, columns are grouped alone and in pairs
 
 _VALUE = -1  # level code of a numeric feature, as in linear.design.feature_layout
 
@@ -155,7 +155,8 @@ class FeatureSums:
         ]
         names = list(dict.fromkeys([*linear, *quadratic]))
         is_joint = self._n_groups(base) <= MAX_GROUPS
-        subsets = [self.keys] if is_joint else [(), *((j,) for j in self.keys), *combinations(self.keys, 2)]
+        pairs = combinations(self.keys, 2) if quadratic else ()
+        subsets = [self.keys] if is_joint else [(), *((j,) for j in self.keys), *pairs]
         for subset in subsets:
             is_whole = is_joint or not subset
             self._add(base, subset, result, by_class, totals if is_whole else (), names, quadratic, is_whole, is_joint)
