@@ -307,8 +307,8 @@ class FeatureSums:
         smallest = min(int(row[position]) for row in answer)
         if smallest < self.frame.min_count:
             raise ValueError(
-                f"a group of this query has {smallest} rows, fewer than min_count={self.frame.min_count}; join rare levels in "
-                "the query, or leave out columns"
+                f"a group of this query has {smallest} rows, fewer than min_count={self.frame.min_count}; join rare levels "
+                "in the query, or leave out columns"
             )
 
     def _check_range(self) -> None:
