@@ -85,6 +85,7 @@ Explanation
 Data, files and export
     read                           a table on disk, as the command line reads it
     scan                           a table on disk that is larger than memory
+    sql                            rows of a database, which stay there
     datasets                       small bundled tables
     Schema, Column, Kind, Text     what each column is, and how to declare it
     partial_fit                    learn from files batch by batch, safe against a kill

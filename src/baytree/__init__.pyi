@@ -17,6 +17,7 @@ from baytree.data.schema.column import Text as Text
 from baytree.data.schema.schema import Schema as Schema
 from baytree.drift_detection import drift as drift
 from baytree.engine.scan import scan as scan
+from baytree.engine.sql.rows import sql as sql
 from baytree.estimators.additive.additive import AdditiveClassifier as AdditiveClassifier
 from baytree.estimators.additive.additive import AdditiveRegressor as AdditiveRegressor
 from baytree.estimators.additive.scorecard import Scorecard as Scorecard

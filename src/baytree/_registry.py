@@ -86,6 +86,7 @@ PUBLIC_MODULES = {
     "root_stability": "model_selection.learning_curve",
     "save": "storage",
     "scan": "engine.scan",
+    "sql": "engine.sql.rows",
 }
 
 # Drop-in replacements with scikit-learn's class names, in `baytree.sklearn`.

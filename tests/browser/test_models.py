@@ -147,7 +147,7 @@ def test_far_cards_of_a_large_tree_are_drawn_when_they_come_into_sight(tmp_path,
     page.click("#tree-all")
     full = "() => document.querySelectorAll('.node .name').length"
     assert page.evaluate(full) == 0  # blocks without text
-    for _ in range(30):
+    for _ in range(18):
         page.click("#tree-in")
     before = page.evaluate(full)
     assert before > 0

@@ -8,7 +8,7 @@ the statistic of rows, statistics of parts add up, and `derive` computes the mod
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -18,6 +18,7 @@ import numpy as np
 from baytree.base.model import Model
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import AggregateRows, Detail, Marginals, as_query
 from baytree.engine.partitions import Partitions
 from baytree.engine.worker_results import TableList, concatenate_tables
 from baytree.statistics.exact_sum import is_of_rows
@@ -121,11 +122,28 @@ def submit_profile(rows: Partitions) -> Callable[[], Profile | None]:
     """Submit `observe_profile`; returns a function for its result. Submitted before training, it shares its pass."""
     if len(rows.schema) > MAX_PROFILED_COLUMNS:
         return lambda: None
-    step = sampling_step(rows.schema, rows.n_rows)
+    step = 1 if isinstance(rows, AggregateRows) else sampling_step(rows.schema, rows.n_rows)
     if step == 1:
-        return rows.submit(Profile.of)
+        return rows.submit(partial(_profile_of, len(rows.schema)))
     sample = rows.submit(partial(TableList.of, partial(sample_rows, step)), None)
     return lambda: Profile.from_sample(concatenate_tables(sample().tables), step, rows.n_rows)
+
+
+def _profile_form(n_columns: int) -> Marginals:
+    return Marginals((Detail.BUCKETS,) * n_columns, _joined_columns, _with_rows)
+
+
+def _joined_columns(profiles: Sequence[Profile]) -> Profile:
+    return Profile(profiles[0].rows, tuple(profile.columns[0] for profile in profiles), profiles[0].target)
+
+
+def _with_rows(profile: Profile, n_rows: int) -> Profile:
+    return msgspec.structs.replace(profile, rows=np.array([n_rows]))
+
+
+@as_query(_profile_form)
+def _profile_of(_n_columns: int, table: Table) -> Profile:
+    return Profile.of(table)
 
 
 def joined_profiles(

@@ -35,6 +35,10 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def uses_engine(table: str, options: Mapping[str, Any]) -> bool:
     """Return whether the table is read out of core: an engine option is given, or the table is a pattern of files."""
+    from baytree.cli.databases import is_url
+
+    if is_url(table):
+        return True
     is_pattern = any(character in table for character in "*?[") and not Path(table).exists()
     return is_pattern or any(options[name] is not None for name in ("engine", "address", "memory"))
 
@@ -60,7 +64,12 @@ def fit_on_engine(
 
 @contextmanager
 def _rows(table: str, options: Mapping[str, Any], how: ReadOptions) -> Iterator[FrameLike]:
+    from baytree.cli import databases
+
     engine, address = options["engine"] or "local", options["address"]
+    if databases.is_url(table):
+        yield databases.rows_of_url(table)
+        return
     if engine == "local":
         if address is not None:
             raise click.UsageError("--address needs --engine dask or --engine spark")

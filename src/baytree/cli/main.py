@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from baytree._warnings import did_you_mean
-from baytree.cli import arguments, compare_commands, engine_options, model_commands, predict_commands, report_commands
+from baytree.cli import (
+    arguments,
+    compare_commands,
+    databases,
+    engine_options,
+    model_commands,
+    predict_commands,
+    report_commands,
+)
 from baytree.cli.completion import completion, names_from
 from baytree.cli.console import Commands, echo_notes, echo_status, in_options, progress
 from baytree.cli.json_output import JSON, echo_json, shown
@@ -73,6 +81,7 @@ def main() -> None:
 @read_options
 @click.option("--task", type=click.Choice(list(model_registry.FAMILIES)), help="Type of the target (default: inferred).")
 @engine_options.engine_options
+@databases.EXPLAIN
 @OUTPUT
 def fit(
     table: str, target: str, model: str, param: tuple[str, ...], costs: str | None, output: Path | None, **options: Any
@@ -117,6 +126,7 @@ def fit(
         if structure:
             raise click.UsageError(f"--{next(iter(structure))} needs all rows in memory; omit --engine and --memory")
         fitted = engine_options.fit_on_engine(offers, table, request, options, how)
+        databases.explain_queries(fitted, options["explain"])
     else:
         source = arguments.source(table, how, target)
         arguments.columns([target, *schema, *weights, *request.drop, *request.structure_columns], source)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baytree._warnings import did_you_mean
-from baytree.cli import arguments
+from baytree.cli import arguments, databases
 from baytree.cli.console import echo_notes, echo_status, progress
 from baytree.cli.json_output import JSON, echo_json, lines_written, prediction_lines
 from baytree.cli.options import COSTS, MODEL, OUTPUT, REJECT, STRICT, TABLE, names, read_options
@@ -43,6 +43,7 @@ LEARNT_FROM = "as many rows of each class as in training: if these are the train
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, such as id,name.")
 @STRICT
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of CSV, one line per row.")
+@databases.into_options
 @read_options
 @OUTPUT
 def predict(
@@ -71,11 +72,14 @@ def predict(
       baytree predict m.baytree new.csv --reject 0.8 -o answers.csv
       baytree predict m.baytree new.csv --proba --json
       cat new.csv | baytree predict m.baytree -
+      baytree predict m.baytree 'duckdb:///bank.db?table=new' --into scores
     """
     from baytree.cli import csv_output
     from baytree.data import files
     from baytree.streaming import predict as batch_predict
 
+    if databases.predict_into(model, table, options):
+        return
     arguments.refuse_input_as_output(output, model, table)
     predictor, extra_columns = arguments.predictor(model, options["strict"]), names(keep)
     if (proba or reject is not None) and batch_predict.target_of(predictor).classes is None:

@@ -16,6 +16,7 @@ from baytree import _warnings
 from baytree.data.encoding.table import DenseColumns, SparseColumns, Table
 from baytree.data.frames.arrays import are_number_columns
 from baytree.data.schema.column import Kind
+from baytree.engine.aggregates import Detail, Marginals, as_query
 from baytree.engine.partitions import Partitions
 from baytree.statistics.containers import RowArrays, every_nth
 
@@ -64,6 +65,21 @@ class Outliers:
             _warn([self.rows.schema.columns[j].name for j in affected], largest.value)
 
 
+def _sample_form(columns: Sequence[int], _step: int, _middle: int) -> Marginals:
+    n_columns = max(columns, default=-1) + 1
+    details = [Detail.BUCKETS if j in set(columns) else Detail.NOTHING for j in range(n_columns)]
+    return Marginals(tuple(details), observe=partial(_sample_by_weight, columns))
+
+
+def _sample_by_weight(columns: Sequence[int], table: Table) -> RowArrays:
+    """Evenly spaced values of the rows that weighted rows stand for, which are ordered by class and value."""
+    ends = np.cumsum(table.weight)
+    rows = np.searchsorted(ends, (np.arange(_SAMPLE_ROWS) + 0.5) * (ends[-1] / _SAMPLE_ROWS))
+    sample = np.stack([table.values[j][np.minimum(rows, len(ends) - 1)] for j in columns], axis=1)
+    return RowArrays.of(0, sample, sample[len(sample) // 2][None])
+
+
+@as_query(_sample_form)
 def _sample(columns: Sequence[int], step: int, middle: int, table: Table) -> RowArrays:
     """The part of a sample of evenly spaced rows of the whole table that is in this partition, and the middle row."""
     if isinstance(table.values, SparseColumns):
@@ -100,6 +116,11 @@ class _LargestValues(msgspec.Struct, frozen=True):
         return _LargestValues(np.where(~(np.abs(other.value) > np.abs(self.value)), self.value, other.value))
 
 
+def _largest_form(columns: list[int]) -> Marginals:
+    return Marginals(tuple(Detail.BUCKETS if j in columns else Detail.NOTHING for j in range(max(columns) + 1)))
+
+
+@as_query(_largest_form)
 def _largest_values(columns: list[int], table: Table) -> _LargestValues:
     return _LargestValues(np.array([_largest_value(table.values[j]) for j in columns]))
 

@@ -21,6 +21,7 @@ import numpy as np
 from baytree.data.encoding.labels import times_power
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Marginals, as_query
 from baytree.engine.partition_values import K
 from baytree.parallel import threads
 from baytree.parallel.threads import S
@@ -192,6 +193,7 @@ class WeightRange(msgspec.Struct, frozen=True):
     largest: float
 
     @classmethod
+    @as_query(lambda: Marginals(()))
     def of(cls, table: Table) -> WeightRange:
         """Total and largest weight of these rows."""
         if table.is_unweighted:

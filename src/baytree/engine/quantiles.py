@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from baytree.data.encoding.table import Table
+from baytree.engine.aggregates import AggregateRows
 from baytree.engine.partitions import Partitions
 from baytree.statistics.binning import cuts_of_counts
 from baytree.statistics.value_counts import ValueCounts
@@ -31,6 +32,8 @@ _NO_PREFIX = np.zeros(1, np.uint64)
 
 def quantile_edges(rows: Partitions, columns: Sequence[int], n_bins: int) -> list[np.ndarray]:
     """Upper edges of bins of similar weight of each column, without the last; see `binning.quantile_cuts`."""
+    if isinstance(rows, AggregateRows):
+        return rows.quantile_edges(columns, n_bins)
     counted = rows.map_reduce(partial(_values, columns), rows_per_part=None).columns
     incomplete = [j for j, counts in zip(columns, counted, strict=True) if not counts.is_complete]
     found = iter(_by_digits(rows, incomplete, n_bins) if incomplete else ())

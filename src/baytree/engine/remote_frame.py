@@ -19,13 +19,16 @@ from baytree.engine.remote import BlockCollection, BlockEncoder, RemotePartition
 
 
 def open_remote_frame(
-    source: RemoteSource, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels
+    source: RemoteSource, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels, reader: str = "this model"
 ) -> RemoteFrame:
-    """Validate the names of target and weight columns and return the remote frame."""
+    """Validate the names of target and weight columns and return the remote frame; `reader` names the model in errors."""
     if not isinstance(y, str):
         raise ValueError("remote rows need their target as a column: give its name, as in fit(rows, 'y')")
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise ValueError("remote rows need their weights as a column: give its name as sample_weight")
+    open_frame = getattr(source, "open_frame", None)  # rows that an engine does not pack into blocks
+    if open_frame is not None:
+        return open_frame(y, sample_weight, read_labels, reader)
     return RemoteFrame(source, y, sample_weight, read_labels)
 
 

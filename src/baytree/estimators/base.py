@@ -42,7 +42,7 @@ from baytree.data.encoding.sample import (
 from baytree.data.encoding.table import Table
 from baytree.data.frames.raw import RawFrame
 from baytree.data.schema.schema import Schema, SchemaLike
-from baytree.engine.dispatch import remote_source
+from baytree.engine.dispatch import remote_source, snapshot
 from baytree.engine.partitions import LocalPartitions, Partitions
 from baytree.engine.remote import RemoteSource
 from baytree.engine.remote_frame import open_remote_frame
@@ -131,12 +131,18 @@ class Estimator(BaseEstimator):
     @final
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """Common implementation of `fit`; `of_rows` are further arguments that refer to rows, such as rows to prune on."""
-        prepared = self._prepare_rows(X, y, sample_weight)
-        if isinstance(y, str):  # with arrays a single class is accepted, as in scikit-learn
-            labels.refuse_one_class(prepared.rows.schema.target)
-        result = self._learn(prepared, **of_rows)
+        source = remote_source(X)
+        rows = X if source is None else source
+        with snapshot(rows):
+            prepared = self._prepare_rows(rows, y, sample_weight)
+            if isinstance(y, str):  # with arrays a single class is accepted, as in scikit-learn
+                labels.refuse_one_class(prepared.rows.schema.target)
+            result = self._learn(prepared, **of_rows)
         with _STATE_LOCK:
             self._set_fitted_state(prepared.rows.schema, result, prepared.has_text_names)
+            self.__dict__.pop("queries_", None)
+            if hasattr(rows, "queries"):
+                self.queries_ = list(rows.queries)  # not stored in model files
         return self
 
     def _learn(self, entered: PreparedRows, **of_rows: Any) -> FitResult:
@@ -280,7 +286,7 @@ class Estimator(BaseEstimator):
 
     def _remote_partitions(self, source: RemoteSource, y: TargetLike, sample_weight: WeightsLike) -> Partitions:
         """Rows of a remote engine, encoded under the schema inferred from all of them."""
-        frame = open_remote_frame(source, y, sample_weight, self._labels)
+        frame = open_remote_frame(source, y, sample_weight, self._labels, type(self).__name__)
         return frame.parts(self._schema_of(frame), self._accepts_infinite, self.n_jobs)
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> TrainingSample:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from baytree.base.model import Explanation, ExplanationList
 from baytree.base.predictor import Predictor, is_without_rows
 from baytree.data.encoding import read_target as target_reading
 from baytree.data.schema.schema import Target
+from baytree.engine.aggregates import AggregateSource
 from baytree.engine.dispatch import remote_source
 from baytree.estimators.base import Estimator, PreparedRows
 from baytree.estimators.docstrings import complete_methods
@@ -64,6 +65,9 @@ class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
     def predict(self, X: FrameLike, *, reject: RejectLike = None, costs: CostsLike = None) -> np.ndarray:
         """Predict the class of each row, the most probable or least costly one; with `reject`, None for rejected rows."""
         predictor = self._deciding(costs)
+        rows = remote_source(X)
+        if isinstance(rows, AggregateSource) and reject is None:
+            return _predicted(predictor, rows)
         predictions = predictor.predict(X)
         if reject is None:
             return predictions
@@ -96,7 +100,8 @@ class Classifier(ClassifierPlots, ClassifierMixin, Estimator):
 
     def predict_proba(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Probability of each class, in the order of `classes_`. float64 [n_rows, n_classes]"""
-        return self._predictor.predict_proba(X)
+        rows = remote_source(X)
+        return _predicted(self._predictor, rows) if isinstance(rows, AggregateSource) else self._predictor.predict_proba(X)
 
     _warns_of_numbers = True  # a numeric target of many values is more likely a number than a class
 
@@ -178,7 +183,8 @@ class Regressor(RegressorPlots, RegressorMixin, Estimator):
 
     def predict(self, X: FrameLike) -> npt.NDArray[np.float64]:
         """Predict the expected value of each row. float64 [n_rows]"""
-        return self._predictor.predict(X)
+        rows = remote_source(X)
+        return _predicted(self._predictor, rows) if isinstance(rows, AggregateSource) else self._predictor.predict(X)
 
     def predict_interval(self, X: FrameLike, level: float = 0.95) -> npt.NDArray[np.float64]:
         """Confidence intervals of the expected value, given the training rows.
@@ -216,6 +222,13 @@ class Regressor(RegressorPlots, RegressorMixin, Estimator):
         return np.array([weight @ (truth.values - self.predict(X)) ** 2, weight @ (truth.values - mean) ** 2])
 
     _read_labels = staticmethod(target_reading.read_numbers)
+
+
+def _predicted(predictor: Predictor, rows: Any) -> Any:
+    """Rows of a database with the columns `prediction` and `P(class)`."""
+    from baytree.exporters.in_database import predicted_rows  # slow import, only needed for databases
+
+    return predicted_rows(predictor, rows)
 
 
 def rejection_reasons(model: Classifier, X: FrameLike, given: object, predictor: Predictor) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, Self
 
 import msgspec
@@ -11,6 +12,7 @@ import numpy as np
 from baytree.data.encoding.table import Table, Tokens
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, Target
+from baytree.engine.aggregates import Detail, Marginals, as_query
 from baytree.statistics import binning
 from baytree.statistics.value_counts import MAX_DISTINCT_VALUES
 
@@ -86,12 +88,31 @@ class ColumnCounts(msgspec.Struct, frozen=True):
     columns: tuple[ValuesByClass | WordsByClass, ...]
 
     @classmethod
+    @as_query(lambda positions: Marginals(_details(positions), observe=partial(ColumnCounts.of_weights, positions)))
     def of(cls, positions: Sequence[int], table: Table) -> Self:
         """Counts of these columns of a partition."""
         return cls(tuple(_count_column(table, j) for j in positions))
 
+    @classmethod
+    def of_weights(cls, positions: Sequence[int], table: Table) -> Self:
+        """The same for rows that each stand for as many rows as their weight."""
+        return cls(tuple(_count_weights(table, j) for j in positions))
+
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(_add_counts(mine, theirs) for mine, theirs in zip(self.columns, other.columns, strict=True)))
+
+
+def _details(positions: Sequence[int]) -> tuple[Detail, ...]:
+    return tuple(Detail.VALUES if j in positions else Detail.NOTHING for j in range(max(positions, default=-1) + 1))
+
+
+def _count_weights(table: Table, j: int) -> ValuesByClass:
+    column, values = table.schema.columns[j], table.values[j]
+    numbers = values if column.kind is Kind.NUMERIC else np.where(values < 0, np.nan, values.astype(np.float64))
+    distinct, index = np.unique(numbers + 0.0, return_inverse=True)
+    rows = np.zeros((len(distinct), table.n_classes), np.int64)
+    np.add.at(rows, (index, table.label), table.weight.astype(np.int64))
+    return ValuesByClass(distinct, rows)
 
 
 def _add_counts(mine: ValuesByClass | WordsByClass, theirs: ValuesByClass | WordsByClass) -> ValuesByClass | WordsByClass:

@@ -19,6 +19,7 @@ from baytree.data.encoding.sample import schema_of
 from baytree.data.frames import read_column
 from baytree.data.frames.numbers import Numbers
 from baytree.data.schema.schema import Schema, SchemaLike
+from baytree.engine.aggregates import AggregateSource
 from baytree.engine.dispatch import remote_source
 from baytree.engine.remote import RemotePartitions, RemoteSource
 from baytree.engine.remote_frame import open_remote_frame
@@ -27,7 +28,7 @@ from baytree.feature_selection.column_scores import COUNTED, EMBEDDED, MEASURES,
 from baytree.feature_selection.ranking import Rank, Ranking
 from baytree.feature_selection.selector import ColumnSelector
 from baytree.model_selection.frame_rows import column_of
-from baytree.model_selection.problem import MAX_NUMBERED_CLASSES, SupervisedProblem
+from baytree.model_selection.problem import MAX_NUMBERED_CLASSES, SupervisedProblem, task_of
 
 
 def rank_features(
@@ -255,6 +256,8 @@ def open_remote_classes(
     frame = open_remote_frame(
         source, target, None, partial(target_reading.read_in_order, target_reading.read_classes, declared)
     )
+    if isinstance(source, AggregateSource) and task is None and isinstance(target, str):
+        task = task_of(source.first(target), target)
     if task == "regression" or (task is None and not source.map_reduce(partial(TargetValues.of, frame.target)).are_classes):
         return None
     return frame.parts(schema_of(frame, declared), False, None)

@@ -15,6 +15,7 @@ import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
+from baytree.engine.aggregates import Marginals, as_query
 from baytree.engine.partitions import LocalPartitions, Partitions
 
 _MAX_COPIES_PER_ROW = 20  # mean number of copies up to which repeated rows are written out, which costs memory
@@ -87,6 +88,7 @@ class RepeatedRows(msgspec.Struct, frozen=True):
     total: float
 
     @classmethod
+    @as_query(lambda: Marginals(()))
     def of(cls, table: Table) -> RepeatedRows:
         """Summary of one partition."""
         is_whole = table.is_unweighted or not np.any(table.weight != np.floor(table.weight))

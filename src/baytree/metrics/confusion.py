@@ -65,6 +65,22 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
         )
 
     @classmethod
+    def of_groups(
+        cls,
+        truth: np.ndarray,
+        answer: np.ndarray,
+        probability: np.ndarray,
+        rows: np.ndarray,
+        costs: np.ndarray | None,
+        n_unlabelled: int,
+    ) -> Self:
+        """The same for groups of equal rows, given the number of rows of each. rows float64 [n_groups]"""
+        grouped = cls.of(truth, answer, probability, rows, costs)
+        bin_index = metrics.bins_of(metrics.calibration_inputs(truth, answer, probability)[0], BINS)
+        bin_rows = np.bincount(bin_index, rows, BINS).astype(np.int64)
+        return msgspec.structs.replace(grouped, n_rows=int(rows.sum()), bin_rows=bin_rows, n_unlabelled=n_unlabelled)
+
+    @classmethod
     def none(cls, n_classes: int, n_unlabelled: int = 0, costs: np.ndarray | None = None) -> Self:
         """Sums over no rows."""
         empty = cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, n_classes)), None, costs)

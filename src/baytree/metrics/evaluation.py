@@ -25,6 +25,7 @@ from baytree.data.encoding.sample import warn_of_unlabelled
 from baytree.data.encoding.table import check_shape
 from baytree.data.frames import read
 from baytree.display.results import TextResult, frame_of
+from baytree.engine.aggregates import AggregateSource
 from baytree.engine.dispatch import remote_source
 from baytree.metrics import text
 from baytree.metrics.confusion import Confusion
@@ -237,12 +238,38 @@ def evaluate(
     source = remote_source(frame)
     if source is None:
         counted = evaluate_rows(predictor, target_name, sample_weight, cost_matrix, frame)
+    elif isinstance(source, AggregateSource):
+        counted = _evaluate_in_database(predictor, source, target_name, sample_weight, cost_matrix)
     else:
         _refuse_arrays(target_name, sample_weight)
         counted = source.map_reduce(partial(evaluate_rows, predictor, target_name, sample_weight, cost_matrix))
     _check_counts(counted, target_name if isinstance(target_name, str) else predictor.schema.target.name)
     model_target = predictor.schema.target
     return Evaluation(predictor.name, model_target.name, model_target.classes or (), counted)
+
+
+def _evaluate_in_database(
+    predictor: Predictor, rows: Any, target: TargetLike, sample_weight: WeightsLike, costs: np.ndarray | None
+) -> Confusion:
+    """Statistic of the predictions for rows of a database, from the counts of equal predictions."""
+    from baytree.exporters.in_database import counted_predictions  # slow import, only needed for databases
+
+    if not isinstance(target, str) or sample_weight is not None or predictor.schema.target.classes is None:
+        raise ValueError(
+            "evaluate in a database needs a classifier and the name of the target column, and takes no weights; for others "
+            "export the rows and use bt.scan"
+        )
+    groups = counted_predictions(predictor, rows, target)
+    given = rows.labels_of(target, [group[0] for group in groups])
+    labels = read_target(predictor.schema.target, given)
+    if labels.unseen is not None:
+        raise ValueError(f"column {target!r}: class {labels.unseen!r} was not seen in training; drop such rows")
+    counts = np.array([group[-1] for group in groups], np.float64)
+    known = labels.is_known
+    probability = np.array([group[1:-1] for group in groups], np.float64).reshape(len(groups), -1)[known]
+    n_unlabelled = int(counts[~known].sum())
+    truth, choice = labels.values[known], predictor.choose(probability)
+    return Confusion.of_groups(truth, choice, probability, counts[known], costs, n_unlabelled)
 
 
 def _thresholds(given: ArrayLike | None) -> np.ndarray:

@@ -17,6 +17,8 @@ from baytree.base.learner import MergeableLearner
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import NO_TARGET, Schema
+from baytree.engine.aggregates import Combinations as JointRows
+from baytree.engine.aggregates import as_query
 from baytree.engine.partitions import Partitions
 from baytree.naive_bayes.joint_model import Combinations, JointTable, level_counts
 
@@ -31,6 +33,7 @@ class JointLearner(MergeableLearner):
 
     alpha: float = 0.0
 
+    @as_query(lambda _: JointRows())
     def observe(self, table: Table) -> Combinations:
         """Combinations of the rows without missing values."""
         return Combinations.of(table)
@@ -123,11 +126,20 @@ def as_levels(codes: np.ndarray, schema: Schema) -> dict[str, np.ndarray]:
     return {name: _object_array(known)[codes[:, j]] for j, (name, known) in enumerate(_levels_by_name(schema).items())}
 
 
+def _incomplete_count(table: Table) -> int:
+    return int(table.weight[_is_incomplete(table)].sum())
+
+
+@as_query(lambda: JointRows(_incomplete_count, counts_rows=True))
 def _n_incomplete(table: Table) -> int:
+    return int(_is_incomplete(table).sum())
+
+
+def _is_incomplete(table: Table) -> np.ndarray:
     missing = np.zeros(len(table), bool)
     for values in table.values:
         missing |= np.asarray(values) < 0
-    return int(missing.sum())
+    return missing
 
 
 def _levels_by_name(schema: Schema) -> dict[str, tuple]:

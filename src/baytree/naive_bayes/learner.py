@@ -19,6 +19,7 @@ from baytree.base.learner import MergeableLearner, UpdatedPredictions
 from baytree.base.model import softmax
 from baytree.data.encoding.table import Table, refuse_infinite
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Detail, Marginals, as_query
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import MIN_TOTAL_WEIGHT, Partitions
 from baytree.naive_bayes.events.base import Ready, RowUpdate, group_equal_rows
@@ -33,6 +34,14 @@ from baytree.statistics.text import DocumentBags
 from baytree.uncertainty.intervals import JEFFREYS, log_amount_moments, score_intervals
 
 
+def _form(learner: NaiveBayesLearner) -> Marginals | None:
+    """Counts by column, unless an event needs whole rows."""
+    details = {j: EVENTS[group.event].detail for group in learner.groups for j in group.columns}
+    if None in details.values():
+        return None
+    return Marginals(tuple(details.get(j) or Detail.NOTHING for j in range(max(details) + 1)))
+
+
 @dataclass(frozen=True)
 class NaiveBayesLearner(MergeableLearner):
     """Column groups by event, settings of the estimation, and the class probabilities if they are given."""
@@ -41,6 +50,7 @@ class NaiveBayesLearner(MergeableLearner):
     estimation: Estimation
     class_prior: ClassAmounts | None = None
 
+    @as_query(_form)
     def observe(self, table: Table) -> NaiveBayesStatistic:
         """Class weights and one statistic per group of columns."""
         return NaiveBayesStatistic.of(table, self.groups)

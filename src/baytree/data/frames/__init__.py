@@ -65,6 +65,10 @@ def read(frame: FrameLike) -> RawFrame:
         return _from_dict(frame) if not _is_row(frame) else _from_rows([frame])
     if isinstance(frame, (list, tuple)) and frame and all(isinstance(row, dict) for row in frame):
         return _from_rows(frame)
+    if hasattr(frame, "open_frame"):
+        raise ValueError(
+            "this needs the rows themselves, which stay in the database; export them and use bt.scan('export.parquet')"
+        )
     native = _through_narwhals(frame)
     return read(native) if native is not None else from_array(frame)
 

@@ -46,6 +46,7 @@ class ColumnProfile(msgspec.Struct, frozen=True):
     n_words: int = 0
     duplicate_of: str = ""  # name of an earlier column with the same values
     parts: tuple[str, ...] = ()  # date parts to add as columns
+    identifies: str = ""  # why the column only identifies rows, if an engine found that without listing its levels
 
     def __add__(self, other: Self) -> Self:
         if self.kind is not other.kind and (self._is_empty or other._is_empty):
@@ -66,6 +67,8 @@ class ColumnProfile(msgspec.Struct, frozen=True):
         """Return the columns by the rules of `infer`, given the conventions of the table."""
         if self.declared == "drop":
             return InferredColumns((), (Note(self.name, DECLARED_LEFT_OUT),))
+        if self.identifies:
+            return _identifier(self.name, self.identifies, 0)
         if self.evidence is not None:
             return self._infer_from_strings(self.evidence, conventions)
         if self.number_profile is not None:

@@ -17,6 +17,7 @@ from baytree.base.learner import FitResult, MergeableLearner
 from baytree.data.encoding.labels import within_doubles
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import as_query
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
 from baytree.linear.design.feature_layout import VALUE
@@ -32,7 +33,7 @@ from baytree.linear.discriminant.derive import derive_linear, derive_quadratic
 from baytree.linear.discriminant.intervals import linear_intervals, quadratic_intervals
 from baytree.linear.discriminant.leave_one_out import linear_leave_one_out, quadratic_without_each
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
-from baytree.linear.scatter.observe import scatter_of
+from baytree.linear.scatter.observe import scatter_form, scatter_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.parallel.blas import at_most, one_blas_thread
 from baytree.param_validation import ClassAmounts
@@ -51,6 +52,7 @@ class DiscriminantLearner(MergeableLearner):
 
     is_pooled = True
 
+    @as_query(lambda self: scatter_form(self.is_pooled))
     def observe(self, table: Table) -> Scatter:
         """Weight, mean and scatter of each class."""
         return scatter_of(within_doubles(table), self.is_pooled)

@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import AggregateRows, Detail, Marginals, as_query
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
 from baytree.linear.design.design import Design
@@ -20,6 +23,7 @@ from baytree.linear.design.moments import summarize_rows
 from baytree.linear.design.row_summary import RowSummary
 from baytree.linear.logistic.build_rows import ClassCodes, Rows, rows_of
 from baytree.linear.logistic.objective import Penalty
+from baytree.linear.logistic.queried_rows import queried_rows
 
 _NO_CONSTANT = 1e12  # a ridge that makes the constant 0 up to rounding
 
@@ -40,6 +44,8 @@ class LogisticProblem(msgspec.Struct, frozen=True):
 
 def task_of(rows: Partitions, options: LogisticOptions, class_weight: np.ndarray) -> LogisticProblem:
     """Problem of these rows, each weighted by its own weight times that of its class."""
+    if isinstance(rows, AggregateRows):
+        return _task_of_aggregates(rows, options, class_weight)
     rows = rows.map_partitions(lambda table: msgspec.structs.replace(table, weight=table.weight * class_weight[table.label]))
     outliers, weight = Outliers(rows), rows.submit(weight_of_classes, rows_per_part=None)
     look = summarize_rows(rows)
@@ -65,6 +71,30 @@ def task_of(rows: Partitions, options: LogisticOptions, class_weight: np.ndarray
     )
 
 
+def _task_of_aggregates(rows: Any, options: LogisticOptions, class_weight: np.ndarray) -> LogisticProblem:
+    """Problem of rows in a database: the design is learnt from single columns, and each step is a query."""
+    outliers = Outliers(rows)
+    local = rows.representative(Detail.MOMENTS).map_partitions(
+        lambda table: msgspec.structs.replace(table, weight=table.weight * class_weight[table.label])
+    )
+    look = summarize_rows(local)
+    design = learn_design(local, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
+    is_value = design.layout.level == VALUE
+    outliers.warn(design.layout.source[is_value], design.scale[: design.n_dense][is_value])
+    if options.constant:
+        design = msgspec.structs.replace(design, centre=np.zeros_like(design.centre))
+    weight = weight_of_classes(local.table)
+    present = np.flatnonzero(weight > 0)
+    prepared_rows = queried_rows(rows, design, present, class_weight, look.weight)
+    factor = np.ones(prepared_rows.q)
+    factor[-1] = options.constant if options.constant < np.inf else 0.0
+    if not options.standardize:
+        factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)
+    signs = np.append(signs_of(design, rows.schema, options), np.int32(0))
+    above = np.zeros(prepared_rows.q)
+    return LogisticProblem(design, prepared_rows, present, len(rows.schema.classes), look.weight, factor, above, signs)
+
+
 def _may_compress(options: LogisticOptions) -> bool:
     """Whether one-hot rows may be sparse, that is, not centred. Gradient descent and L-BFGS depend on the centre; without a
     penalty the whole Hessian is needed.
@@ -81,6 +111,7 @@ def signs_of(design: Design, schema: Schema, options: LogisticOptions) -> np.nda
     return np.where(is_value, direction[design.source], 0).astype(np.int32)
 
 
+@as_query(lambda: Marginals(()))
 def weight_of_classes(table: Table) -> np.ndarray:
     """Total weight of each class. [n_classes]"""
     return np.bincount(table.label, table.weight, minlength=table.n_classes)

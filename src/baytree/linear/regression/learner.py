@@ -14,6 +14,7 @@ from baytree.base.learner import FitResult, MergeableLearner
 from baytree.data.encoding.labels import within_doubles
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import FeatureProducts, as_query
 from baytree.engine.outliers import Outliers
 from baytree.engine.partitions import Partitions
 from baytree.folds.splitters import Splitter
@@ -25,10 +26,17 @@ from baytree.linear.regression.model import RegressionModel
 from baytree.linear.regression.normal_equations import NormalEquations, RegressionOptions, normal_equations
 from baytree.linear.regression.statistic import CrossProducts, products_of_pairs
 from baytree.linear.regularization_path import choose
+from baytree.linear.scatter.observe import scatter_form
 from baytree.parallel.blas import at_most, one_blas_thread
 
 # smallest λ of a path relative to the largest: with more rows than features, or fewer
 _MIN_LAMBDA_RATIO_LONG, _MIN_LAMBDA_RATIO_WIDE = 1e-4, 1e-2
+
+
+def _form(_: LinearRegressionLearner) -> FeatureProducts:
+    """Sums that make up the statistic, for engines without rows."""
+    form = scatter_form(True, has_target=True)
+    return msgspec.structs.replace(form, finish=lambda *sums: CrossProducts(form.finish(*sums)))
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,7 @@ class LinearRegressionLearner(MergeableLearner):
 
     options: RegressionOptions
 
+    @as_query(_form)
     def observe(self, table: Table) -> CrossProducts:
         """Weight, means and cross products of the features and the target."""
         statistic = CrossProducts.of(within_doubles(table))

@@ -8,6 +8,8 @@ needs.
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 import numpy as np
 
@@ -15,6 +17,7 @@ from baytree import _core
 from baytree.data.encoding.table import SparseColumns, Table
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema, Target
+from baytree.engine.aggregates import FeatureProducts
 from baytree.linear.design.feature_layout import VALUE, FeatureLayout, as_matrix, columns_with_missing, features_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.parallel.blas import chunks, in_order
@@ -29,6 +32,28 @@ _MAX_SAFE = 1e140  # squares of numbers above it, or below its inverse, overflow
 def scatter_of(table: Table, pooled: bool) -> Scatter:
     """Weight, mean and scatter of each class; one scatter matrix for all classes if `pooled`."""
     return _scatter(table, as_matrix(table), pooled)
+
+
+def scatter_form(pooled: bool, has_target: bool = False) -> FeatureProducts:
+    """Request for the sums that make up a `Scatter`, for engines without rows."""
+
+    def features(schema: Schema, missing: np.ndarray, middle: np.ndarray) -> FeatureLayout:
+        own = with_target(schema) if has_target else schema
+        layout = features_of(own, "dummies", missing)
+        is_value = np.isin(np.arange(len(own)), layout.source[layout.level == VALUE])
+        return msgspec.structs.replace(layout, fill=np.where(is_value, middle, layout.fill))
+
+    return FeatureProducts(features, partial(_scatter_of_sums, pooled), has_target)
+
+
+def _scatter_of_sums(
+    pooled: bool, layout: FeatureLayout, pivot: np.ndarray, weight: np.ndarray, sums: np.ndarray, products: np.ndarray
+) -> Scatter:
+    """Scatter from sums about a pivot: weight [n_classes], sums [n_classes, p] and products [n_classes, p, p]."""
+    mean = np.divide(sums, weight[:, None], out=np.zeros_like(sums), where=weight[:, None] > 0)
+    spread = products - weight[:, None, None] * mean[:, :, None] * mean[:, None, :]
+    spread = spread.sum(axis=0, keepdims=True) if pooled else spread
+    return Scatter(layout, pivot, np.ones(len(pivot)), weight, mean, spread, pooled)
 
 
 def scatter_with_target(table: Table) -> Scatter:

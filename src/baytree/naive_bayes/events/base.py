@@ -20,6 +20,7 @@ from baytree.data.encoding.table import Table, Tokens
 from baytree.data.frames.numbers import factorise_fixed
 from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Detail
 from baytree.formula.builder import Effects, FormulaBuilder
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation
 from baytree.summary.naive_bayes import Likelihood as LikelihoodSummary
@@ -54,6 +55,7 @@ class EventModel(ABC, Generic[S]):
     is_density: ClassVar[bool] = False  # whether it can be the default for numeric columns
     is_joint: ClassVar[bool] = False  # whether all its columns are observed together, in one pass
     can_subtract: ClassVar[bool] = True  # False if it needs all distinct values or words
+    detail: ClassVar[Detail | None] = Detail.VALUES  # what it needs of a column; None if it needs whole rows
     statistics: ClassVar[tuple[type, ...]]  # classes of its statistics
     likelihoods: ClassVar[tuple[type[Likelihood], ...]]  # classes of its likelihoods
 

@@ -14,6 +14,7 @@ from baytree.data.encoding.matrices import lying_apart, matrices
 from baytree.data.encoding.table import SparseColumns, Table
 from baytree.data.schema.column import Column
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Detail
 from baytree.naive_bayes.events.base import EventModel, Likelihood, Ready
 from baytree.naive_bayes.events.estimation import ColumnGroup, Estimation, read_numbers
 from baytree.naive_bayes.events.normal import (
@@ -52,6 +53,7 @@ class Gaussian(EventModel[Moments]):
     name = "gaussian"
     is_density = True
     is_joint = True
+    detail = Detail.MOMENTS
     statistics = (Moments,)
     likelihoods = (NormalLikelihood,)
 

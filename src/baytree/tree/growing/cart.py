@@ -15,6 +15,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.data.encoding.table import Table, is_missing
+from baytree.engine.aggregates import CompleteRows, as_query
 from baytree.folds.content_folds import as_single_rows, assign_folds, row_keys
 from baytree.folds.splitters import read_cv
 from baytree.folds.structured_folds import as_array, fold_numbers, is_test, is_train
@@ -56,6 +57,7 @@ def validated_path(
     return cross_validated(cv_rows, tree, policy, costs, fold, n_jobs)
 
 
+@as_query(lambda **_: CompleteRows())
 def drop_empty_rows(table: Table, policy: Policy) -> Table:
     """Rows that CART is fitted to: those with at least one non-missing value."""
     is_fitted = has_value(table, policy)

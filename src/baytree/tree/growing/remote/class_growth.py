@@ -16,6 +16,7 @@ from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import AggregateRows, as_query, form_of
 from baytree.engine.partitions import Partitions
 from baytree.tree.growing.remote.coded_rows import (
     ROOT,
@@ -62,18 +63,22 @@ class TreeJob(msgspec.Struct, frozen=True):
 def grow_together(rows: Partitions, jobs: Sequence[TreeJob], codes: ColumnCodes) -> list[Tree]:
     """Grow several trees, without pruning; their statistics are computed in common passes."""
     max_cells = MAX_CELLS_PER_PASS // len(jobs)
-    growths = [_grow_job(job, rows.schema, rows.n_jobs, codes, max_cells) for job in jobs]
+    gathers = not isinstance(rows, AggregateRows)
+    growths = [_grow_job(job, rows.schema, rows.n_jobs, codes, max_cells, gathers) for job in jobs]
     coded = rows.apply_and_persist(partial(NarrowCodedRows.of, codes), NarrowCodedRows)
     return run_growths(rows, growths, [job.inside for job in jobs], coded)
 
 
-def _grow_job(job: TreeJob, schema: Schema, n_jobs: int | None, codes: ColumnCodes, max_cells: int) -> Growing[Tree]:
+def _grow_job(
+    job: TreeJob, schema: Schema, n_jobs: int | None, codes: ColumnCodes, max_cells: int, gathers: bool
+) -> Growing[Tree]:
     root_counts: NodeCounts = yield MapReduceRequest(partial(NodeCounts.of, ROOT, np.zeros(1, np.int64), codes.sizes))
     table = representative_rows(root_counts.single, codes, schema, [0])
     costs = job.costs_of(table)
     risk = float(costs.least_risk(root_counts.single[0].sum(axis=0)))
     min_risk = job.min_risk(risk) * (1 - 1e-9)  # the exact test uses the complexities
     growth = ClassGrowth(schema, n_jobs, job.policy, costs, codes, min_risk, float(table.weight.sum()), max_cells)
+    growth.gathers = gathers
     growth.are_rows = root_counts.counts[0].dtype.kind == "i"
     return (yield from growth.grow(root_counts))
 
@@ -156,5 +161,6 @@ class ClassGrowth(RemoteGrowth[NodeCounts]):
         return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
 
 
+@as_query(lambda tests, sizes, nodes: form_of(partial(NodeCounts.of, tests, nodes, sizes)))
 def _count_nodes(tests: CodeTests, sizes: tuple[int, ...], nodes: np.ndarray, rows: NarrowCodedRows) -> NodeCounts:
     return NodeCounts.of(tests, nodes, sizes, rows)

@@ -15,6 +15,8 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Coding, NodeCells, NodeRows, as_query
+from baytree.engine.representative import stretches
 from baytree.tree.growing.remote.value_codes import ColumnCodes, add_counts
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.tree import Tree
@@ -30,6 +32,7 @@ class NarrowCodedRows(msgspec.Struct, frozen=True):
     first: int  # number of rows before these
 
     @classmethod
+    @as_query(lambda codes: Coding(codes.ends, codes.sizes))
     def of(cls, codes: ColumnCodes, table: Table) -> Self:
         """Code the rows of a table."""
         codes_by_column = np.empty((len(codes.sizes), len(table)), np.min_scalar_type(max(codes.sizes, default=1) - 1))
@@ -82,12 +85,17 @@ class CodeTests(msgspec.Struct, frozen=True):
 ROOT = CodeTests.of([-1], [np.zeros(0, np.int32)])
 
 
+def _node_counts_form(tests: CodeTests, nodes: np.ndarray, _sizes: tuple[int, ...]) -> NodeCells:
+    return NodeCells(tests.column, tests.start, tests.child, nodes, lambda counts, _: NodeCounts(tuple(counts)))
+
+
 class NodeCounts(msgspec.Struct, frozen=True):
     """Weights by node, code and class, for each column."""
 
     counts: tuple[np.ndarray, ...]  # [n_nodes, n_codes, n_classes] for each column: rows as integers, or sums of weights
 
     @classmethod
+    @as_query(_node_counts_form)
     def of(cls, tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...], rows: NarrowCodedRows) -> Self:
         """Count the rows that stop in these nodes of a tree."""
         index_of_node = np.full(len(tests.column), -1, np.int32)
@@ -124,6 +132,7 @@ class LeafRowCounts(msgspec.Struct, frozen=True):
     rows: np.ndarray  # int64 [n_nodes]
 
     @classmethod
+    @as_query(lambda tests: NodeRows(tests.column, tests.start, tests.child, lambda rows: LeafRowCounts(rows)))
     def of(cls, tests: CodeTests, rows: NarrowCodedRows) -> Self:
         """Count the rows that stop in each node."""
         n_nodes = len(tests.column)
@@ -148,22 +157,10 @@ def representative_rows(counts: tuple[np.ndarray, ...], codes: ColumnCodes, sche
     A split depends on nothing else, so the search finds the same one. Within a class, the codes of each column are laid
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
-    stretches = [_stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
-    weight = np.concatenate([class_weights for class_weights, _ in stretches])
-    label = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(class_weights) for class_weights, _ in stretches])
-    code = [np.concatenate([codes_of_class[k] for _, codes_of_class in stretches]) for k in range(len(columns))]
+    by_class = [stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
+    weight = np.concatenate([class_weights for class_weights, _ in by_class])
+    label = np.repeat(np.arange(len(by_class), dtype=np.int32), [len(class_weights) for class_weights, _ in by_class])
+    code = [np.concatenate([codes_of_class[k] for _, codes_of_class in by_class]) for k in range(len(columns))]
     values = tuple(codes.values(schema.columns[j], j, class_weights) for j, class_weights in zip(columns, code, strict=True))
     only = msgspec.structs.replace(schema, columns=tuple(schema.columns[j] for j in columns))
     return Table(only, values, weight, label)
-
-
-def _stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Weights of the representative rows of one class, and their codes in each column."""
-    ends = [np.cumsum(column) for column in counts]
-    edge = np.unique(np.concatenate(ends))
-    edge = edge[edge > 0]
-    weight = np.diff(edge, prepend=0)
-    last_code = [int(np.flatnonzero(column)[-1]) if column.any() else 0 for column in counts]
-    return weight, [
-        np.minimum(np.searchsorted(end, edge, side="left"), limit) for end, limit in zip(ends, last_code, strict=True)
-    ]

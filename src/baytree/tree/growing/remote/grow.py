@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from baytree.data.encoding.table import Table
+from baytree.engine.aggregates import AggregateRows
 from baytree.engine.partitions import Partitions
 from baytree.engine.remote import PEAK_MEMORY_FACTOR, RemotePartitions, check_memory
 from baytree.folds.content_folds import assign_folds, row_keys
@@ -36,6 +37,8 @@ def can_grow_remotely(rows: Partitions, policy: Policy) -> bool:
     This holds for binary trees without surrogates. All others gather their rows, which is refused if they do not fit in
     memory.
     """
+    if isinstance(rows, AggregateRows):
+        return bool(rows.schema.classes) and not policy.pruning and _is_remote_binary(rows, policy)
     if not isinstance(rows, RemotePartitions) or rows.n_rows <= MAX_GATHERED_NODE_ROWS:
         return False
     if not rows.schema.classes:
@@ -43,7 +46,7 @@ def can_grow_remotely(rows: Partitions, policy: Policy) -> bool:
     return _is_remote_pruning(policy) and _is_remote_binary(rows, policy)
 
 
-def _is_remote_binary(rows: RemotePartitions, policy: Policy) -> bool:
+def _is_remote_binary(rows: RemotePartitions | AggregateRows, policy: Policy) -> bool:
     if policy.branching is not Branching.BINARY:
         return False
     if policy.columns_per_node is not None or policy.is_constrained:
@@ -51,7 +54,8 @@ def _is_remote_binary(rows: RemotePartitions, policy: Policy) -> bool:
     if policy.arithmetic is ReferenceProgram.OWN:
         return policy.missing is not Missing.SURROGATE
     has_surrogates = policy.missing is Missing.SURROGATE and policy.surrogates.most > 0
-    return policy.arithmetic is ReferenceProgram.RPART and not has_surrogates and rows.encoding.is_unweighted
+    is_unweighted = rows.is_unweighted if isinstance(rows, AggregateRows) else rows.encoding.is_unweighted
+    return policy.arithmetic is ReferenceProgram.RPART and not has_surrogates and is_unweighted
 
 
 def _is_remote_regression(rows: RemotePartitions, policy: Policy) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from baytree.data.encoding.table import Table
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import SeveralForms, as_query, form_of
 from baytree.engine.partitions import Partitions, PartitionValues
 from baytree.tree.growing.remote.coded_rows import NodeCounts, node_indices
 from baytree.tree.growing.remote.nodes import NodeRecord, core_order, preorder_nodes, records, tree_of
@@ -42,6 +43,8 @@ VALUE_BYTES, CELL_BYTES = 8, 32  # bytes sent per gathered value; per counted ce
 
 class RemoteGrowth(ABC, Generic[C]):
     """Binary tree during growth from the counts of its nodes."""
+
+    gathers = True  # the rows of small nodes; False where rows stay in a database
 
     def __init__(
         self,
@@ -118,6 +121,8 @@ class RemoteGrowth(ABC, Generic[C]):
 
     def _is_gathered(self, node: NodeRecord) -> bool:
         """Whether a node is gathered: it has few rows, and they take fewer bytes than the counts of the levels below it."""
+        if not self.gathers:
+            return False
         depth, weight = self.policy.stopping.max_depth, node.fields["weight"]
         if weight > MAX_GATHERED_NODE_ROWS or depth is None:
             return weight <= MAX_GATHERED_NODE_ROWS
@@ -221,12 +226,21 @@ class GatherRequest(msgspec.Struct, frozen=True):
 Growing = Generator[MapReduceRequest | GatherRequest, Any, T]
 
 
+def _requests_form(requests: Sequence[tuple[Inside, Callable[[Any], Any]]]) -> SeveralForms | None:
+    """Requests of trees that learn from all rows."""
+    forms = tuple(form_of(observe) for _, observe in requests)
+    if any(inside is not None for inside, _ in requests) or None in forms:
+        return None
+    return SeveralForms(forms, lambda values: RequestResults(tuple(values)))
+
+
 class RequestResults(msgspec.Struct, frozen=True):
     """Results of several requests."""
 
     values: tuple
 
     @classmethod
+    @as_query(_requests_form)
     def of(cls, requests: Sequence[tuple[Inside, Callable[[Any], Any]]], rows: Any) -> Self:
         """Compute the statistics of all requests on one partition."""
         return cls(tuple(observe(_within(inside, rows)) for inside, observe in requests))

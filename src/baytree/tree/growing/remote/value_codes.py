@@ -6,6 +6,7 @@ map-reduce pass, only below the prefixes in which a quantile may lie.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Self
 
@@ -15,6 +16,7 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Column, Kind
+from baytree.engine.aggregates import AggregateRows
 from baytree.engine.partitions import Partitions
 
 MAX_DISTINCT = 65_536  # distinct numbers of a column that get a code each: two bytes per row; beyond, quantiles are coded
@@ -78,6 +80,9 @@ def codes_of(rows: Partitions) -> ColumnCodes:
     """Codes of all columns, in one pass, and two to six more if a numeric column has too many distinct values."""
     columns = rows.schema.columns
     numeric = tuple(j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC)
+    if isinstance(rows, AggregateRows):
+        found = dict(zip(numeric, rows.numeric_ends(numeric, MAX_DISTINCT, N_QUANTILES), strict=True))
+        return _column_codes(columns, {j: found[j][0] for j in numeric}, {j for j in numeric if not found[j][1]})
     first_bits = rows.submit(partial(BitCounts.of, numeric, (), 64 - _FIRST_BITS, _FIRST_BITS)) if numeric else None
     distinct = (
         dict(zip(numeric, rows.map_reduce(partial(DistinctNumbers.of, numeric)).values, strict=True)) if numeric else {}
@@ -87,9 +92,15 @@ def codes_of(rows: Partitions) -> ColumnCodes:
     if wide and first_bits is not None:
         first_counts = dict(zip(numeric, first_bits().columns, strict=True))
         quantiles = dict(zip(wide, _quantiles(rows, wide, [first_counts[j] for j in wide]), strict=True))
-    ends = tuple(quantiles.get(j, distinct.get(j)) for j in range(len(columns)))
+    return _column_codes(
+        columns, {j: end for j, end in {**distinct, **quantiles}.items() if end is not None}, set(quantiles)
+    )
+
+
+def _column_codes(columns: Sequence[Column], ends_of: dict[int, np.ndarray], binned: set[int]) -> ColumnCodes:
+    ends = tuple(ends_of.get(j) for j in range(len(columns)))
     sizes = [len(end) + 1 if end is not None else len(c.levels) + 1 for c, end in zip(columns, ends, strict=True)]
-    return ColumnCodes(ends, tuple(j not in quantiles for j in range(len(columns))), tuple(sizes))
+    return ColumnCodes(ends, tuple(j not in binned for j in range(len(columns))), tuple(sizes))
 
 
 class DistinctNumbers(msgspec.Struct, frozen=True):

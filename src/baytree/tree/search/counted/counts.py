@@ -17,6 +17,7 @@ from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import Schema
+from baytree.engine.aggregates import Coding, NodeCells, as_query
 from baytree.engine.partitions import Partitions, PartitionValues
 from baytree.engine.quantiles import quantile_edges
 from baytree.parallel import threads
@@ -115,6 +116,44 @@ def _centre(table: Table, rows: np.ndarray, centre: float) -> tuple[float, float
     return float(weight.sum()), float(weight @ centred), float(label.min()), float(label.max())
 
 
+def _count_form(level: OpenDepth, centre: np.ndarray | None) -> NodeCells | None:
+    """Request for the counts of a level; None for numeric targets."""
+    if centre is not None:
+        return None
+    tests, index = level.tests, level.index_of_node
+    sizes = np.array([0 if j < 0 else level.n_codes[j] + 1 for j in tests["column"]], np.int64)
+    children = [_child_of_code(tests, node, int(sizes[node])) for node in range(len(sizes))]
+    new = np.flatnonzero(index >= 0)
+    child = np.concatenate([np.zeros(0, np.int32), *children])
+    nodes = new[np.argsort(index[new])]
+    return NodeCells(tests["column"], np.cumsum(sizes) - sizes, child, nodes, partial(depth_counts, level.is_open))
+
+
+def _child_of_code(tests: dict[str, np.ndarray], node: int, size: int) -> np.ndarray:
+    """Child of each code at a node, the first for a missing value; −1 if rows stop there. int32 [size]"""
+    if not size:
+        return np.zeros(0, np.int32)
+    start = tests["start"][node]
+    branch = tests["branch_of"][start : start + size - 1]
+    missing = tests["missing"][node]
+    of_missing = tests["first"][node] + missing if missing >= 0 else -1
+    known = np.where(branch >= 0, tests["first"][node] + branch, of_missing)
+    return np.concatenate([[of_missing], known]).astype(np.int32)
+
+
+def depth_counts(is_open: np.ndarray, counts: Sequence[np.ndarray], rows: np.ndarray) -> DepthCounts:
+    """Statistics of a level from the counts of each column [n_nodes, n_codes + 1, n_classes] and the rows of its nodes."""
+    sums = counts[0].sum(axis=1).astype(np.float64)
+    return DepthCounts(rows, sums, tuple(_open_cells(column.astype(np.float64), is_open) for column in counts))
+
+
+def _open_cells(counts: np.ndarray, is_open: np.ndarray) -> CodeSums:
+    cells = (counts * is_open[:, None, None]).reshape(-1, counts.shape[2])
+    key = np.flatnonzero(cells.any(axis=1))
+    return CodeSums(key, cells[key])
+
+
+@as_query(_count_form)
 def _count(level: OpenDepth, centre: np.ndarray | None, table: Table) -> DepthCounts:
     index = level.node_indices(table)
     if centre is None:
@@ -212,11 +251,18 @@ class BinEncoder(msgspec.Struct, frozen=True, dict=True):
         """Whether only adjacent codes of each column may merge."""
         return [column.kind is not Kind.NOMINAL for column in self.schema]
 
+    @as_query(lambda self: self.coding_form)
     def coded(self, table: Table) -> Table:
         """Table with every column as int32 codes, −1 if missing."""
         columns = zip(table.values, self.edges, strict=True)
         codes = tuple(values if edges is None else bin_codes(values, edges) for values, edges in columns)
         return msgspec.structs.replace(table, values=codes)
+
+    @property
+    def coding_form(self) -> Coding:
+        """The same codes plus 1 for engines without rows; 0 is a missing value."""
+        ends = tuple(None if edges is None else np.append(edges, np.inf) for edges in self.edges)
+        return Coding(ends, tuple(n + 1 for n in self.n_codes))
 
     def thresholds(self, column: int, group_of: np.ndarray) -> np.ndarray | None:
         """Edges between the groups of a numeric column's bins, each the maximum of its group; None if the column has

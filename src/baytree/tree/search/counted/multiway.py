@@ -8,6 +8,7 @@ memory, by least squares, with the thresholds of the sorted search and the sums 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from baytree import _core
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
+from baytree.engine.aggregates import AggregateRows
 from baytree.engine.partitions import Partitions, PartitionValues
 from baytree.parallel import threads
 from baytree.tree.model.builder import build
@@ -23,6 +25,7 @@ from baytree.tree.model.tree import Tree
 from baytree.tree.policy.class_costs import equal_costs
 from baytree.tree.policy.policy import Branching, Missing, Policy
 from baytree.tree.pruning.cost_complexity import prune_to_n_leaves, with_complexity
+from baytree.tree.search.counted.aggregate_rows import aggregate_rows
 from baytree.tree.search.counted.coded_rows import (
     DistinctValueCodes,
     RankedRows,
@@ -49,7 +52,8 @@ def grow_multiway_classes(rows: Partitions, policy: Policy, traces: bool = False
 def _grow(rows: Partitions, policy: Policy, traces: bool) -> tuple[Nodes, CandidateTraces]:
     """Nodes of the tree, breadth first, and their candidate tests."""
     n_threads = threads.count(rows.n_jobs) if rows.n_rows * len(rows.schema) >= _MIN_PARALLEL_VALUES else 1
-    coded, coding = coded_rows(rows, n_threads)
+    start: Any = aggregate_rows(rows) if isinstance(rows, AggregateRows) else coded_rows(rows, n_threads)
+    coded, coding = start
     root, max_leaves = coded.map_reduce(RowsOfClasses.of), policy.stopping.max_leaves
     choice = _core.class_tests(coding.values, coding.levels, len(root.weight), core_rules(policy, root.total))
     traced: CandidateTraces = []
