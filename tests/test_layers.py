@@ -50,10 +50,10 @@ LAYERS = [  # from the bottom up; a package may import what stands before its la
         "tree.rules",
         "naive_bayes",
         "drift_detection",
-        "metrics",
         "scorecard",
     },
     {"exporters"},
+    {"metrics"},
     {
         "linear.logistic",
         "linear.discriminant",

@@ -95,8 +95,10 @@ def mysql(folder: Path) -> Iterator[Database]:
     if not server:
         pytest.skip("MariaDB is not installed")
     (folder / "data").mkdir()
+    (folder / "tmp").mkdir()  # of its own: a server that starts deletes the temporary tables that it finds
     owner = _owner(folder, "mysql")
-    where = [f"--datadir={folder / 'data'}", f"--socket={folder / 's'}", f"--pid-file={folder / 'pid'}"]
+    places = {"datadir": "data", "tmpdir": "tmp", "socket": "s", "pid-file": "pid"}
+    where = [f"--{name}={folder / place}" for name, place in places.items()]
     how = ["--no-defaults", "--skip-networking", "--skip-grant-tables", "--character-set-server=utf8mb4"]
     with _running([server, *how[:1], *where, *how[1:]], folder, owner, signal.SIGTERM):
         settings = {"unix_socket": str(folder / "s"), "user": "baytree", "charset": "utf8mb4", "autocommit": True}

@@ -83,6 +83,16 @@ def test_groups_below_min_count_are_not_fetched(stored):
     bt.CategoricalNB().fit(stored(frame.filter(pl.col("x") != "c"), min_count=5), "y")
 
 
+@pytest.mark.parametrize("model", [bt.LinearDiscriminantAnalysis(), bt.CARTClassifier(cp=0.1), bt.LogisticRegression()])
+def test_a_class_or_group_below_min_count_is_refused_before_anything_of_it_is_fetched(stored, model):
+    frame = pl.DataFrame({"x": [1.0, 2.0] * 20 + [3.0], "y": ["a"] * 20 + ["b"] * 20 + ["c"]})
+    rows = stored(frame, min_count=5)
+    with pytest.raises(ValueError, match="a group of this query has 1 rows, fewer than min_count=5"):
+        model.fit(rows, "y")
+    groups = [query for query in rows.queries if "GROUP BY" in query.sql.upper()]
+    assert all(query.rows <= 1 for query in groups)
+
+
 @pytest.mark.slow
 def test_a_thousand_columns_are_counted(stored, database):
     n = 300 if database.dialect == "mysql" else 1000  # MariaDB takes a minute for more

@@ -15,6 +15,7 @@ import numpy as np
 
 from baytree.engine.sql import expressions
 from baytree.engine.sql.expressions import ibis
+from baytree.engine.sql.group_sizes import check_group_sizes
 
 MAX_COLUMNS_PER_QUERY = 60  # branches of one UNION ALL: planners take quadratic time for many
 
@@ -66,9 +67,7 @@ def _fetch(rows: Any, table: Any, values: Mapping[int, Any], node: Any, max_cell
         groups = base.group_by(*keys, v=base[f"v{j}"]).aggregate(**sums)
         parts.append(groups.select(part=expressions.whole(j), **{name: groups[name] for name in groups.columns}))
     union = parts[0] if len(parts) == 1 else ibis.union(*parts)
-    if rows.min_count > 1:
-        smallest = union.aggregate(n=union.n.min())
-        _check_group_size(rows, rows.run(smallest)[0][0])
+    check_group_sizes(rows, union)
     answer = rows.run(union.limit(max_cells + 1))
     names = list(union.columns)
     if len(answer) > max_cells:
@@ -90,11 +89,3 @@ def _by_column(rows: Any, answer: list[tuple], names: list[str], values: Mapping
         own_value = value[own] + 0.0 if is_number else rows.decoded(j, value[own])  # −0.0 is 0.0
         cells[j] = Cells(own_value, node[own], label[own], count[own], weight[own])
     return cells
-
-
-def _check_group_size(rows: Any, smallest: int | None) -> None:
-    if smallest is not None and smallest < rows.min_count:
-        raise ValueError(
-            f"a group of this query has {smallest} rows, fewer than min_count={rows.min_count}; round numbers or join rare "
-            "levels in the query, or leave out the columns with rare values"
-        )

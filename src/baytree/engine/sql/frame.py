@@ -25,6 +25,7 @@ from baytree.data.schema.schema import Schema
 from baytree.engine.sql import cells as grouping
 from baytree.engine.sql.catalog import Family
 from baytree.engine.sql.cells import Cells, TooManyCells
+from baytree.engine.sql.group_sizes import check_group_sizes
 from baytree.engine.sql.partitions import SqlPartitions
 from baytree.engine.sql.rows import SqlRows
 
@@ -199,7 +200,9 @@ class SqlFrame:
             self.n_rows, self.class_rows, self.class_weights = found[0], np.array([found[0]]), np.array([float(found[1])])
         else:
             weight = {"s": table.w.sum()} if self.weight is not None else {}
-            self._read_classes(self.run(table.group_by("y").aggregate(n=table.count(), **weight).limit(_MAX_CLASSES + 1)))
+            groups = table.group_by("y").aggregate(n=table.count(), **weight)
+            check_group_sizes(self, groups)
+            self._read_classes(self.run(groups.limit(_MAX_CLASSES + 1)))
         if self.n_rows < n_given and self.weight is None:
             warn_of_unlabelled(n_given - self.n_rows, self.target)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baytree.data.encoding.table import Table
+from baytree.engine.sql.group_sizes import check_group_sizes
 
 if TYPE_CHECKING:
     from baytree.engine.sql.partitions import SqlPartitions
@@ -24,10 +25,7 @@ def joint_table(rows: SqlPartitions, counts_rows: bool = False) -> Table:
         keys.append("y")
     weight = table.w.sum() if "w" in table.columns and not counts_rows else table.count()
     groups = table.group_by(keys).aggregate(s=weight, n=table.count())
-    if frame.min_count > 1:
-        smallest = frame.run(groups.aggregate(n=groups.n.min()))[0][0]
-        if smallest is not None and smallest < frame.min_count:
-            raise ValueError(f"a combination of values has {smallest} rows, fewer than min_count={frame.min_count}")
+    check_group_sizes(frame, groups)
     answer = frame.run(groups.limit(MAX_COMBINATIONS + 1))
     if len(answer) > MAX_COMBINATIONS:
         raise ValueError(

@@ -17,6 +17,7 @@ import numpy as np
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
 from baytree.engine.sql.expressions import double, ibis, whole
+from baytree.engine.sql.group_sizes import check_group_sizes
 
 if TYPE_CHECKING:
     from baytree.engine.sql.partitions import SqlPartitions
@@ -200,10 +201,10 @@ class FeatureSums:
             if keys
             else base.aggregate(n=base.count(), **aggregates)
         )
+        check_group_sizes(self.frame, grouped)
         answer = self.frame.run(grouped)
         if not answer:
             return
-        self._check_size(answer, len(keys))
         columns = dict(zip(list(grouped.columns), zip(*answer, strict=True), strict=True))
         label = self.frame.class_codes(columns["y"]) if by_class else np.zeros(len(answer), np.int64)
         number = {name: np.array([0.0 if v is None else float(v) for v in columns[name]]) for name in aggregates}
@@ -302,14 +303,6 @@ class FeatureSums:
         if not hasattr(self, "_counted_groups"):
             self._counted_groups = int(self.frame.run(distinct.aggregate(n=distinct.count()))[0][0])
         return self._counted_groups
-
-    def _check_size(self, answer: list[tuple], position: int) -> None:
-        smallest = min(int(row[position]) for row in answer)
-        if smallest < self.frame.min_count:
-            raise ValueError(
-                f"a group of this query has {smallest} rows, fewer than min_count={self.frame.min_count}; join rare levels "
-                "in the query, or leave out columns"
-            )
 
     def _check_range(self) -> None:
         for f in self.numeric:

@@ -172,7 +172,8 @@ def sql(query: Any, connection: Any = None, min_count: int = 0) -> SqlRows:
         as ``'duckdb:///warehouse.db'``. Not needed for a relation. Passwords come from the environment (``PGPASSWORD``,
         ``~/.pgpass``, ``MYSQL_PWD``), never from the URL.
     min_count : int, default=0
-        Smallest number of rows of a group that may be fetched. A query with a smaller group is refused.
+        Smallest number of rows of a group whose counts or sums may be fetched. The database checks it first, and a query
+        with a smaller group is refused. The range and the quantiles of numbers and one label are fetched all the same.
 
     Returns
     -------
