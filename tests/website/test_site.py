@@ -114,6 +114,6 @@ def _cells(text: str) -> list[list[str]]:
     return [cells for cells in rows if len(cells) > 4]
 
 
-@pytest.mark.parametrize(("page", "is_left_out"), [("decisions/0001.md", True), ("project/changelog.md", True), ("guide/mars.md", False)])
-def test_the_search_leaves_out_decisions_and_the_changelog(page, is_left_out):
-    assert build.is_unsearched(PurePosixPath(page)) == is_left_out
+def test_the_search_leaves_out_decisions_and_the_changelog():
+    pages = map(PurePosixPath, ("decisions/0001.md", "project/changelog.md", "guide/mars.md"))
+    assert [build.is_unsearched(page) for page in pages] == [True, True, False]
