@@ -8,7 +8,7 @@ import pytest
 from as_delivered import PYTHON_BLOCK, result_of
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 RUNNING = [*(page for page in PAGES if PYTHON_BLOCK.search(page.read_text())), GLOSSARY]
 

@@ -19,6 +19,8 @@ import reference_pages
 from sources import ROOT, files, navigation, place_of, title_of, with_links
 
 PLACE = ROOT / "build" / "website"
+UNSEARCHED = ("decisions/*", "project/changelog.md")  # pages that the search leaves out: they hide the answers to tasks
+NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 
 
 def main() -> int:
@@ -46,12 +48,18 @@ def gather(pages: Path) -> None:
             continue
         text = made.WHOLE[path]() if path in made.WHOLE else (ROOT / path).read_text()
         linked = with_links(text, path, {*found, PurePosixPath("README.md")}.__contains__)
-        place.write_text(made.answered(made.filled(linked, pages)))
+        shown = made.answered(made.filled(linked, pages))
+        place.write_text(NOT_SEARCHED + shown if is_unsearched(place_of(path)) else shown)
     (pages / "gallery.md").write_text(gallery.page(pages))
     for name, text in reference_pages.pages():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text)
     shutil.copyfile(ROOT / "website" / "site.css", pages / "site.css")
+
+
+def is_unsearched(page: PurePosixPath) -> bool:
+    """Whether the search of the site leaves a page out."""
+    return any(page.match(pattern) for pattern in UNSEARCHED)
 
 
 def configured(pages: Path) -> str:

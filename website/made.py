@@ -8,10 +8,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 import baytree as bt
+from baytree.model_selection.model_registry import CLASSIFIERS, REGRESSORS, ModelFamily
 from sources import ROOT, title_of
 
 MARK = re.compile(r"<!-- made: ([\w-]+) -->")
@@ -60,6 +61,19 @@ def decisions(_: Path) -> str:
     """The decision pages by number."""
     pages = sorted(path for path in (ROOT / "docs/decisions").glob("*.md") if path.name != "index.md")
     return "\n".join(f"- [{path.name[:4]}: {title_of(path.read_text())}]({path.name})" for path in pages)
+
+
+def models() -> str:
+    """The table of `docs/choosing.md`: the models that `compare` includes, and those that it includes by name only."""
+    rows = ["| target | takes part | if named with `--models` |", "|---|---|---|"]
+    for target, families in {"classes": CLASSIFIERS, "numbers": REGRESSORS}.items():
+        cells = [_names(families, competes) for competes in (True, False)]
+        rows.append(f"| {target} | {cells[0]} | {cells[1]} |")
+    return "\n".join(rows)
+
+
+def _names(families: Mapping[str, ModelFamily], competes: bool) -> str:
+    return "; ".join(f"{family.name} (`{short}`)" for short, family in families.items() if family.competes == competes)
 
 
 def speed() -> str:

@@ -18,6 +18,7 @@ SECTIONS = {
     "Ten minutes": ["ten-minutes.md"],
     "Course": ["course/index.md", "course/*", "glossary.md"],
     "Gallery": ["gallery.md"],
+    "How do I": ["find/index.md", "find/*"],
     "Guides": ["choosing.md", "scikit-learn.md", "guide/*"],
     "Reference": ["reference/index.md", "reference/*"],
     "Questions": ["questions.md"],

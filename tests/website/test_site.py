@@ -6,7 +6,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import baytree as bt
+import build
 import checks
+import made
 import reference_pages
 import sources
 
@@ -93,3 +95,25 @@ def test_the_tables_of_results_are_those_of_the_stored_results(folder, monkeypat
 def test_every_public_name_has_its_place_in_the_reference():
     text = "\n".join(text for _, text in reference_pages.pages())
     assert [name for name in bt.__all__ if f"bt.{name}`" not in text] == []
+
+
+def test_the_page_about_choosing_lists_the_models_that_compare_includes():
+    assert made.models() in (ROOT / "docs" / "choosing.md").read_text()
+
+
+def test_the_speeds_in_the_readme_are_those_of_the_stored_results():
+    table = (ROOT / "README.md").read_text().split("## Three figures")[1].split("|---|---|--:|\n")[1].split("\n\n")[0]
+    measured = {tuple(cells[at] for at in (1, 2, 6)) for cells in _cells((ROOT / "benchmarks" / "RESULTS.md").read_text())}
+    claimed = [tuple(cells[1:4]) for cells in _cells(table)]
+    assert len(claimed) == 3
+    assert set(claimed) <= measured
+
+
+def _cells(text: str) -> list[list[str]]:
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.startswith("|")]
+    return [cells for cells in rows if len(cells) > 4]
+
+
+def test_the_search_leaves_out_decisions_and_the_changelog():
+    pages = map(PurePosixPath, ("decisions/0001.md", "project/changelog.md", "guide/mars.md"))
+    assert [build.is_unsearched(page) for page in pages] == [True, True, False]

@@ -37,7 +37,7 @@ from baytree.tree.pruning.cost_complexity import places_kept, prune_to
 from baytree.tree.streaming.learner import StreamLearner, at_codes, grown_tree
 
 # prior probability that a leaf is a naive Bayes model. Log loss on twenty tables: 0.3435 with 1/2, 0.3427 with 1/10,
-# 0.3424 with 1/50; smaller values give fewer models to read (docs/decisions/0202)
+# 0.3424 with 1/50; smaller values give fewer models to read (benchmarks/notes/0202)
 NAIVE_BAYES_PROBABILITY = 0.1
 
 MIN_PREDICTION_WEIGHT = 0.01  # proportion of a prediction: splits and naive Bayes models of smaller weight are removed

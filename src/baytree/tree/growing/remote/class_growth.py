@@ -42,7 +42,7 @@ from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Policy
 
 # proportion of a node's weight: a column whose gain is smaller than the best by more cannot win. Larger than every tolerance
-# of the sorted search, which decides among the remaining columns (docs/decisions/0108)
+# of the sorted search, which decides among the remaining columns (benchmarks/notes/0108)
 GAIN_TOLERANCE = 1e-9
 
 

@@ -29,7 +29,7 @@ from baytree.tree.policy.class_costs import ClassCosts
 from baytree.tree.policy.policy import Policy, ReferenceProgram
 from baytree.tree.search.sorted import grow_arrays
 
-# rows of a node that may be gathered (docs/decisions/0108): a larger value saves passes over the rows and takes more memory
+# rows of a node that may be gathered (benchmarks/notes/0108): a larger value saves passes and takes more memory
 MAX_GATHERED_NODE_ROWS = 50_000
 
 C = TypeVar("C", NodeCounts, NumberCounts)  # counts of a node

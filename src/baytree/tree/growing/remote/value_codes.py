@@ -22,7 +22,7 @@ from baytree.engine.partitions import Partitions
 MAX_DISTINCT = 65_536  # distinct numbers of a column that get a code each: two bytes per row; beyond, quantiles are coded
 
 # with the maximum and the missing value 256 codes: a byte per row. A threshold is at most 1/510 of the rows away from the
-# exact one; 2,047 quantiles gave no better accuracy on a table of 100,000 rows (docs/decisions/0108)
+# exact one; 2,047 quantiles gave no better accuracy on a table of 100,000 rows (benchmarks/notes/0108)
 N_QUANTILES = 254
 
 _FIRST_BITS, _NEXT_BITS = (

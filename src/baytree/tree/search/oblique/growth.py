@@ -35,7 +35,7 @@ from baytree.tree.search.oblique.directions import (
 from baytree.tree.search.sorted import grow_arrays, grow_sorted
 
 # proportion of the extra cost of a combination that the scatter must promise before the rows are evaluated. Without it,
-# growth takes 1.6 times as long on a large table, and its trees have as many leaves (docs/decisions/0199)
+# growth takes 1.6 times as long on a large table, and its trees have as many leaves (benchmarks/notes/0199)
 MIN_PROMISED_SAVING = 0.5
 
 MAX_ONE_VS_REST_CLASSES = (
