@@ -44,7 +44,7 @@ class FittedScore(NamedTuple):
     dispersion: float = 1.0
 
 
-class Solution(NamedTuple):
+class NewtonSolution(NamedTuple):
     """Newton step, effective degrees of freedom of each term, and a function for the variances of its coefficients."""
 
     change: np.ndarray
@@ -88,7 +88,7 @@ class CellDesign:
         parts = [np.bincount(term.cell, residual, term.size) for term in self.terms]
         return np.concatenate([[residual.sum()], *parts])
 
-    def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> Solution:
+    def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> NewtonSolution:
         """Newton step of the penalised objective, given the Hessian of the loss, which is overwritten."""
         gradient = gradient.copy()
         for j, term in enumerate(self.terms):
@@ -104,7 +104,7 @@ class CellDesign:
             lower = np.tril(inverse[self.own(j), self.own(j)])
             block = lower + np.tril(lower, -1).T
             edf[j] = term.size - strength[j] * float((block * term.penalty).sum())
-        return Solution(change, edf, lambda: [inverse.diagonal()[self.own(j)] for j in range(len(self.terms))])
+        return NewtonSolution(change, edf, lambda: [inverse.diagonal()[self.own(j)] for j in range(len(self.terms))])
 
 
 class RowDesign(CellDesign):
@@ -124,7 +124,7 @@ class RowDesign(CellDesign):
         """The weights of each score: the Hessian is not needed."""
         yield from weight
 
-    def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> Solution:
+    def solve(self, hessian: np.ndarray, strength: np.ndarray, beta: np.ndarray, gradient: np.ndarray) -> NewtonSolution:
         """Newton step of the penalised objective, given the weights of the rows."""
         root = np.sqrt(hessian)
         covariance = [each / scale for each, scale in zip(self._covariance, strength, strict=True)]
@@ -140,7 +140,7 @@ class RowDesign(CellDesign):
         step[0] -= _INTERCEPT_VARIANCE * pulled[0]
         for j, each in enumerate(covariance):
             step[self.own(j)] -= each @ pulled[self.own(j)]
-        return Solution(step, self._kernels @ inverse.ravel() / strength, lambda: self._variances(covariance, inverse))
+        return NewtonSolution(step, self._kernels @ inverse.ravel() / strength, lambda: self._variances(covariance, inverse))
 
     def _variances(self, covariance: list[np.ndarray], inverse: np.ndarray) -> list[np.ndarray]:
         found = []

@@ -16,7 +16,7 @@ from baytree.display.terminal import aligned, escaped
 from baytree.drift_detection.batch import Batch, profile_of
 from baytree.drift_detection.distribution_tests import DistributionPair, adjust_holm, chances, distance, pair_distributions
 from baytree.drift_detection.effects import effect, simulate_training_rows
-from baytree.drift_detection.stability import Stability, stability
+from baytree.drift_detection.stability import PopulationStability, stability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ class Drift(TextResult):
         The change of each column; alarms first, then by their effect on predictions and their distance.
     out_of_range : float
         The proportion of rows with a new level or a number outside the range of training.
-    stability : list of Stability
+    stability : list of PopulationStability
         For a scorecard, the population stability index of its score and of each column: `name` and `index`.
 
     Examples
@@ -160,7 +160,7 @@ class Drift(TextResult):
         )
 
     @cached_property
-    def stability(self) -> list[Stability]:
+    def stability(self) -> list[PopulationStability]:
         """Population stability index of the score and of each column of a scorecard; empty for other models."""
         return stability(self._predictor, self.batch.groups)
 

@@ -19,10 +19,10 @@ N_BINS = 30  # of a histogram of numbers
 MAX_LEVELS = 12  # levels with bars, the most frequent of both tables; the others are pooled
 
 
-ColumnChange = tuple[Column, DistributionPair, dict[str, str], bool]  # printed figures; whether the column has changed
+DrawnChange = tuple[Column, DistributionPair, dict[str, str], bool]  # printed figures; whether the column has changed
 
 
-def drift_page(name: str, head: str, rows: Sequence[ColumnChange]) -> Page:
+def drift_page(name: str, head: str, rows: Sequence[DrawnChange]) -> Page:
     """Page of drift, from the columns in the order in which they are shown."""
     n_changed = sum(is_changed for *_, is_changed in rows)
     verdict = f"{n_changed} of {len(rows)} columns have changed" if n_changed else "No column has changed"

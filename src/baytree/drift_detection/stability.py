@@ -18,7 +18,7 @@ SCORE = "score"
 _HALF_A_ROW = 0.5  # stands for a group without rows, whose logarithm would be infinite
 
 
-class Stability(msgspec.Struct, frozen=True):
+class PopulationStability(msgspec.Struct, frozen=True):
     """Population stability index of the score or of a column."""
 
     name: str
@@ -33,14 +33,15 @@ def count_groups(predictor: Predictor, table: Table) -> tuple[np.ndarray, ...]:
     return tuple(np.bincount(group, minlength=len(weight)) for _, weight, group in groups(table))
 
 
-def stability(predictor: Predictor, counts: tuple[np.ndarray, ...]) -> list[Stability]:
+def stability(predictor: Predictor, counts: tuple[np.ndarray, ...]) -> list[PopulationStability]:
     """Index of the score, and then of each column, those that have moved most first."""
     if not counts:
         return []
     empty = Table(predictor.schema, tuple(map(_no_values, predictor.schema.columns)), np.zeros(0))
     named = [(name, weight) for name, weight, _ in predictor.model.stability_groups(empty)]
     score, *columns = (
-        Stability(name, population_stability(weight, now)) for (name, weight), now in zip(named, counts, strict=True)
+        PopulationStability(name, population_stability(weight, now))
+        for (name, weight), now in zip(named, counts, strict=True)
     )
     return [score, *sorted(columns, key=lambda each: -each.index)]
 

@@ -7,7 +7,7 @@ engines that have none.
 
 - `Marginals`: the statistic depends only on how often each value of each column occurs in each class. The engine fetches
   these counts and observes a few weighted rows with the same counts (`representative`), so there is one implementation.
-- `Combinations`: it depends on how often each combination of values occurs.
+- `CombinationCounts`: it depends on how often each combination of values occurs.
 - `NodeCells`: counts by node of a tree, column code and class.
 """
 
@@ -46,7 +46,7 @@ class Marginals(msgspec.Struct, frozen=True):
     observe: Callable[[Any], Any] | None = None  # replaces an observation that counts rows instead of weights
 
 
-class Combinations(msgspec.Struct, frozen=True):
+class CombinationCounts(msgspec.Struct, frozen=True):
     """Counts of the combinations of values of all columns and the class."""
 
     observe: Callable[[Any], Any] | None = None  # replaces the observation, which would count combinations instead of rows

@@ -17,8 +17,7 @@ from baytree.base.learner import MergeableLearner
 from baytree.data.encoding.table import Table
 from baytree.data.schema.column import Kind
 from baytree.data.schema.schema import NO_TARGET, Schema
-from baytree.engine.aggregates import Combinations as JointRows
-from baytree.engine.aggregates import as_query
+from baytree.engine.aggregates import CombinationCounts, as_query
 from baytree.engine.partitions import Partitions
 from baytree.naive_bayes.joint_model import Combinations, JointTable, level_counts
 
@@ -33,7 +32,7 @@ class JointLearner(MergeableLearner):
 
     alpha: float = 0.0
 
-    @as_query(lambda _: JointRows())
+    @as_query(lambda _: CombinationCounts())
     def observe(self, table: Table) -> Combinations:
         """Combinations of the rows without missing values."""
         return Combinations.of(table)
@@ -130,7 +129,7 @@ def _incomplete_count(table: Table) -> int:
     return int(table.weight[_is_incomplete(table)].sum())
 
 
-@as_query(lambda: JointRows(_incomplete_count, counts_rows=True))
+@as_query(lambda: CombinationCounts(_incomplete_count, counts_rows=True))
 def _n_incomplete(table: Table) -> int:
     return int(_is_incomplete(table).sum())
 

@@ -10,12 +10,12 @@ from baytree.rendering.page.comparison_views import FindingsView, FindingView
 from baytree.rendering.page.html_page import Page
 
 
-def audit_page(audit: AuditLike) -> Page:
+def audit_page(audit: ReportedAudit) -> Page:
     """Page with all findings of an audit."""
     return Page(f"Audit for {audit.target}", f"Audit of a table for {audit.target}.", (findings_view(audit),))
 
 
-def findings_view(audit: AuditLike) -> FindingsView:
+def findings_view(audit: ReportedAudit) -> FindingsView:
     """All findings as a section."""
     n = len(audit.findings)
     found = f"{n} finding{'s' * (n != 1)}" if n else "nothing found"
@@ -26,19 +26,19 @@ def findings_view(audit: AuditLike) -> FindingsView:
     )
 
 
-def _view(finding: FindingLike) -> FindingView:
+def _view(finding: ReportedFinding) -> FindingView:
     figures = ", ".join(f"{name.replace('_', ' ')} {value:.6g}" for name, value in finding.figure.items())
     return FindingView(finding.kind.replace("_", " "), tuple(finding.columns), finding.message, finding.remedy, figures)
 
 
-class FindingLike(provenance.FindingLike, Protocol):
+class ReportedFinding(provenance.FindingLike, Protocol):
     """Finding of an audit, with its figures."""
 
     @property
     def figure(self) -> Mapping[str, float]: ...
 
 
-class AuditLike(Protocol):
+class ReportedAudit(Protocol):
     """Findings about a table."""
 
     @property
@@ -46,6 +46,6 @@ class AuditLike(Protocol):
     @property
     def n_rows(self) -> int: ...
     @property
-    def findings(self) -> Sequence[FindingLike]: ...
+    def findings(self) -> Sequence[ReportedFinding]: ...
     @property
     def left_out(self) -> Sequence[str]: ...

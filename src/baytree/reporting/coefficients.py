@@ -9,7 +9,13 @@ import numpy as np
 from baytree.data.schema.column import Column, Kind
 from baytree.display.terminal import number
 from baytree.interview.answer_cells import rows_of
-from baytree.rendering.page.model_views import CoefficientGroup, CoefficientsView, CoefficientView, NomogramView, Scale
+from baytree.rendering.page.model_views import (
+    CoefficientGroup,
+    CoefficientsView,
+    CoefficientView,
+    NomogramScale,
+    NomogramView,
+)
 from baytree.rendering.scorecard_text import log_odds_scale
 from baytree.rendering.tree_text import shown
 from baytree.reporting.subject import ReportSubject
@@ -156,7 +162,7 @@ def _nomogram(
     )
 
 
-def _scale(name: str, scores: np.ndarray, lowest: float, ticks: list[tuple[float, str]], unit: float) -> Scale:
+def _scale(name: str, scores: np.ndarray, lowest: float, ticks: list[tuple[float, str]], unit: float) -> NomogramScale:
     """Ticks of a column at their points; labels that would overlap alternate above and below the line."""
     positions = ((scores - lowest) / unit).tolist()
     order = sorted(range(len(ticks)), key=lambda k: positions[k])
@@ -169,7 +175,7 @@ def _scale(name: str, scores: np.ndarray, lowest: float, ticks: list[tuple[float
         labelled.append((position, text if is_free else "", row))
         if is_free:
             last[row] = position + width
-    return Scale(name, min(positions), max(positions), tuple(labelled))
+    return NomogramScale(name, min(positions), max(positions), tuple(labelled))
 
 
 def _probability_ticks(base: float, unit: float, max_total: float) -> tuple[tuple[float, str, int], ...]:

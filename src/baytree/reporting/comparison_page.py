@@ -17,7 +17,7 @@ from baytree.display.terminal import escaped, number
 from baytree.exporters import program
 from baytree.rendering.page.comparison_views import LeaderboardView, ModelView
 from baytree.rendering.page.html_page import Page, Section
-from baytree.reporting.audit_page import AuditLike, findings_view
+from baytree.reporting.audit_page import ReportedAudit, findings_view
 from baytree.reporting.columns import table_view
 from baytree.reporting.model_page import model_sections
 from baytree.reporting.rejection import RejectionCurveLike
@@ -166,7 +166,7 @@ def _words(entry: EntryLike) -> str:
     )
 
 
-def _roc(validation: ValidationLike, probability: np.ndarray) -> list[tuple[str, str, str]]:
+def _roc(validation: ReportedValidation, probability: np.ndarray) -> list[tuple[str, str, str]]:
     """ROC curve of each class against the rest; for two classes only of the second."""
     truth, n = validation.label.values[validation.pooled[0]], probability.shape[1]
     codes = [1] if n == 2 else range(min(n, MAX_ROC_CURVES))
@@ -187,7 +187,7 @@ def _curve(is_positive: np.ndarray, score: np.ndarray) -> tuple[str, str]:
     ), f"{area:.3f}"
 
 
-def _calibration(validation: ValidationLike) -> tuple[str, tuple[tuple[float, float, float], ...]]:
+def _calibration(validation: ReportedValidation) -> tuple[str, tuple[tuple[float, float, float], ...]]:
     curve = validation.calibration()
     largest = float(curve["rows"].max())
     bins = [
@@ -197,7 +197,7 @@ def _calibration(validation: ValidationLike) -> tuple[str, tuple[tuple[float, fl
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in bins), tuple(bins)
 
 
-class ValidationLike(Protocol):
+class ReportedValidation(Protocol):
     """Predictions of a model for held-out rows, and their scores."""
 
     @property
@@ -239,7 +239,7 @@ class EntryLike(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def validation(self) -> ValidationLike: ...
+    def validation(self) -> ReportedValidation: ...
     @property
     def fitted(self) -> FittedEstimator: ...
     @property
@@ -276,7 +276,7 @@ class ComparisonLike(Protocol):
     @property
     def entries(self) -> Sequence[EntryLike]: ...
     @property
-    def baseline(self) -> ValidationLike: ...
+    def baseline(self) -> ReportedValidation: ...
     @property
     def advice(self) -> RecommendationLike: ...
     @property
@@ -290,4 +290,4 @@ class ComparisonLike(Protocol):
     @property
     def skipped(self) -> Sequence[tuple[str, str]]: ...
     @property
-    def audit(self) -> AuditLike | None: ...
+    def audit(self) -> ReportedAudit | None: ...

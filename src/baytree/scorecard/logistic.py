@@ -18,7 +18,7 @@ _TOLERANCE = 1e-9  # of the gradient of the mean loss, in units of one standard 
 _HALVINGS = 30
 
 
-class Rows(NamedTuple):
+class ScorecardRows(NamedTuple):
     """Evidence of groups of rows and the weight of each class: first the other class, then the good one."""
 
     x: np.ndarray  # [n_groups, n_columns]
@@ -56,13 +56,13 @@ class Rows(NamedTuple):
         return np.where(variance > 1e-20, np.sqrt(variance), 1.0)
 
 
-def start_of(rows: Rows) -> np.ndarray:
+def start_of(rows: ScorecardRows) -> np.ndarray:
     """Coefficients of 0 and the log-odds of all rows."""
     other, good = rows.weight.sum(axis=0)
     return np.append(np.zeros(rows.x.shape[1]), np.log(good / other))
 
 
-def fit(rows: Rows, lasso: np.ndarray, ridge: np.ndarray, start: np.ndarray) -> np.ndarray:
+def fit(rows: ScorecardRows, lasso: np.ndarray, ridge: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Coefficients ≥ 0 and the free intercept, last, that minimise loss + Σ lasso · b + Σ ridge · b² / 2."""
     linear, quadratic = np.append(lasso, 0.0), np.append(ridge, 0.0)
     unit = np.append(rows.deviations(), 1.0)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from baytree.scorecard.coded_rows import CodedRows
-from baytree.scorecard.logistic import Rows, fit, start_of
+from baytree.scorecard.logistic import ScorecardRows, fit, start_of
 
 SELECTIONS = ("l1", "stepwise", "all")
 
@@ -27,7 +27,7 @@ Evidence = Callable[[np.ndarray], Sequence[np.ndarray]]  # weights of groups [n_
 def choose(rows: CodedRows, evidence: Evidence, method: str, n_folds: int, good: int, rule: str) -> np.ndarray:
     """Coefficients of all columns, 0 of those that are not chosen, and the intercept, last."""
     order = [1 - good, good]
-    whole = Rows(rows.matrix(evidence(rows.weight)), rows.weight[:, order])
+    whole = ScorecardRows(rows.matrix(evidence(rows.weight)), rows.weight[:, order])
     if method == "all" or not whole.x.shape[1]:
         return _refit(whole, np.arange(whole.x.shape[1]))
     strengths = _strengths(whole)
@@ -39,7 +39,7 @@ def choose(rows: CodedRows, evidence: Evidence, method: str, n_folds: int, good:
         if not (rest.sum(axis=0) > 0).all() or not own.sum() > 0:
             continue
         x = rows.matrix(evidence(rest))
-        train, test = Rows(x, rest[:, order]), Rows(x, own[:, order])
+        train, test = ScorecardRows(x, rest[:, order]), ScorecardRows(x, own[:, order])
         losses.append([test.loss(theta) for theta in _path(train, method, strengths)])
         weights.append(own.sum())
     best = _chosen(losses, weights, rule, len(path))
@@ -63,18 +63,18 @@ def _chosen(losses: list[list[float]], weights: list[float], rule: str, n: int) 
     return int(np.flatnonzero(share @ difference <= error)[0])
 
 
-def _strengths(rows: Rows) -> np.ndarray:
+def _strengths(rows: ScorecardRows) -> np.ndarray:
     """Decreasing L1 strengths, from the smallest at which no column enters."""
     gradient, _ = rows.derivatives(start_of(rows))
     largest = float((-gradient[:-1] / rows.deviations()).max(initial=0.0))
     return np.geomspace(max(largest, 1e-12), max(largest, 1e-12) * _RATIO, _N_STRENGTHS)
 
 
-def _path(rows: Rows, method: str, strengths: np.ndarray) -> list[np.ndarray]:
+def _path(rows: ScorecardRows, method: str, strengths: np.ndarray) -> list[np.ndarray]:
     return _lasso_path(rows, strengths) if method == "l1" else _forward_path(rows)
 
 
-def _lasso_path(rows: Rows, strengths: np.ndarray) -> list[np.ndarray]:
+def _lasso_path(rows: ScorecardRows, strengths: np.ndarray) -> list[np.ndarray]:
     unit, theta, path = rows.deviations(), start_of(rows), []
     for strength in strengths:
         theta = fit(rows, strength * unit, _ridge(rows), theta)
@@ -82,7 +82,7 @@ def _lasso_path(rows: Rows, strengths: np.ndarray) -> list[np.ndarray]:
     return path
 
 
-def _forward_path(rows: Rows) -> list[np.ndarray]:
+def _forward_path(rows: ScorecardRows) -> list[np.ndarray]:
     """Fits with 0, 1, 2 … columns: the next one has the largest score statistic with the right sign."""
     theta, chosen = start_of(rows), np.zeros(0, np.int64)
     path = [theta]
@@ -103,14 +103,14 @@ def _forward_path(rows: Rows) -> list[np.ndarray]:
     return path
 
 
-def _refit(rows: Rows, columns: np.ndarray) -> np.ndarray:
+def _refit(rows: ScorecardRows, columns: np.ndarray) -> np.ndarray:
     """Coefficients of some columns without an L1 penalty, 0 of the others."""
-    some = Rows(np.ascontiguousarray(rows.x[:, columns]), rows.weight)
+    some = ScorecardRows(np.ascontiguousarray(rows.x[:, columns]), rows.weight)
     own = fit(some, np.zeros(len(columns)), _ridge(some), start_of(some))
     theta = np.zeros(rows.x.shape[1] + 1)
     theta[columns], theta[-1] = own[:-1], own[-1]
     return theta
 
 
-def _ridge(rows: Rows) -> np.ndarray:
+def _ridge(rows: ScorecardRows) -> np.ndarray:
     return np.full(rows.x.shape[1], _RIDGE / rows.total)

@@ -5,7 +5,7 @@ An observation that declares its aggregate form (`engine.aggregates`) is answere
 - `Marginals`: the cells of the columns become a few weighted rows with the same counts by class, and the observation itself
   runs on them. Columns of too many distinct numbers are represented by buckets, or by three values with their mean and
   variance, as the form allows.
-- `Combinations`: the groups of equal rows become weighted rows.
+- `CombinationCounts`: the groups of equal rows become weighted rows.
 - `NodeCells` and `NodeRows`: the tests of a tree become a CASE expression by which the rows are grouped.
 
 All other observations need the rows and are refused.
@@ -27,7 +27,7 @@ from baytree.data.schema.column import Column, Kind
 from baytree.data.schema.schema import Schema
 from baytree.engine.aggregates import (
     Coding,
-    Combinations,
+    CombinationCounts,
     CompleteRows,
     Detail,
     FeatureProducts,
@@ -73,7 +73,7 @@ class SqlPartitions:
         form = form_of(observe)
         if isinstance(form, Marginals):
             return self._observe_marginals(form.observe or observe, form)
-        if isinstance(form, Combinations):
+        if isinstance(form, CombinationCounts):
             table = joint_table(self, form.counts_rows)
             return LocalPartitions(table, self.n_jobs).map_reduce(form.observe or observe, None)
         if isinstance(form, FeatureProducts):

@@ -137,7 +137,7 @@ class CoefficientsView(msgspec.Struct, frozen=True):
     title: str = "Coefficients"
 
 
-class Scale(msgspec.Struct, frozen=True):
+class NomogramScale(msgspec.Struct, frozen=True):
     """Axis of a nomogram: ticks from 0 to 100 points with their labels, and the row of each label."""
 
     name: str
@@ -187,7 +187,7 @@ class NomogramView(msgspec.Struct, frozen=True):
 
     label: str
     points: tuple[tuple[float, str, int], ...]
-    scales: tuple[Scale, ...]
+    scales: tuple[NomogramScale, ...]
     total: tuple[tuple[float, str, int], ...]
     answer: tuple[tuple[float, str, int], ...]
     id: str = "nomogram"
