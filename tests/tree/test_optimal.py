@@ -379,7 +379,7 @@ def test_too_many_rows_are_refused_with_a_remedy(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("max_depth", "min_leaf"), [(2, 1), (2, 5), (3, 1), (3, 3)])
+@pytest.mark.parametrize(("max_depth", "min_leaf"), [(2, 1), (2, 5), (2, 9), (3, 1), (3, 3), (3, 4)])
 def test_no_tree_over_all_thresholds_is_better(seed, max_depth, min_leaf, search):
     random = np.random.default_rng(seed)
     n = 24 if max_depth == 2 else 14
