@@ -12,6 +12,7 @@ prints the relative difference, ours less theirs.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -35,6 +36,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 FILES = {"splice": "tables", "nursery": "tables", "adult": "tables", "soybean": "oracles/data"}
 MLBENCH = {"letter": ("LetterRecognition", "lettr"), "satellite": ("Satellite", "classes")}
 LIMIT = 300  # seconds of a peer
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def several_classes() -> Iterator[Row]:
@@ -58,11 +60,14 @@ def several_classes() -> Iterator[Row]:
 
 
 def timed(peer: str, name: str, penalty: str) -> tuple[float, str]:
-    """Processor time of a peer in a process of its own, or of its attempt, and a note."""
+    """Processor time of a peer in a process of its own, or of its attempt, and a note.
+
+    One thread, as ours: BLAS threads that wait for each other use processor time, on a busy machine several times the work.
+    """
     command = [sys.executable, "-W", "ignore", __file__, peer, name, penalty]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=os.environ | ONE_THREAD)
     except subprocess.TimeoutExpired:
         return float(LIMIT), f"stopped after {LIMIT} s"
     if run.returncode:
