@@ -1,10 +1,10 @@
 """How cost grows with the table: processor time and peak memory of every estimator, for 1, 2, 4 and 8 times as many rows,
 columns, classes and levels.
 
-`python benchmarks/growth.py [ESTIMATOR ...]` writes `GROWTH.md`; with names, only the rows of these estimators are measured and
-replaced. The exponent e of cost ~ size^e is the slope of the
-logarithms by least squares. `EXPECTED` holds what the algorithm costs, as the estimator documents it; a row whose measured
-exponent exceeds it by more than `TOLERANCE` is marked.
+`python benchmarks/growth.py [ESTIMATOR ...]` writes `GROWTH.md`; with names, only the rows of these estimators are
+measured and replaced. The exponent e of cost ~ size^e is the slope of the logarithms by least squares. `EXPECTED` holds
+what the algorithm costs, as the estimator documents it; a row whose measured exponent exceeds it by more than `TOLERANCE`
+is marked.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def subjects() -> list[Subject]:
     few, few_targets = Size(rows=500, numeric=4, nominal=2), Size(rows=500, numeric=4, nominal=2, classes=0)
     target = Size(classes=0)
     sums = {"columns": 2.0}  # one X'X
-    searched = {"rows": 2.0, "columns": 2.0, "levels": 2.0}  # a sweep of each column for every test, less what bounds exclude
+    searched = {"rows": 2.0, "columns": 2.0, "levels": 2.0}  # a sweep of each column for every test
     newton = {"columns": 3.0, "classes": 2.0, "levels": 3.0}  # Hessian and its factor
     return [
         Subject("NaiveBayesClassifier", bt.NaiveBayesClassifier, large, {}),
@@ -110,9 +110,9 @@ def subjects() -> list[Subject]:
         Subject("LinearRegression", bt.LinearRegression, Size(rows=20_000, classes=0), {"columns": 2.0, "levels": 2.0}),
         Subject("LinearRegressionCV", bt.LinearRegressionCV, target, {"columns": 2.0, "levels": 2.0}),
         Subject("MARSClassifier", bt.MARSClassifier, few, {"columns": 2.0, "levels": 2.0}),
-        Subject("AdditiveClassifier", bt.AdditiveClassifier, Size(rows=500, numeric=3, nominal=3), {"columns": 2.0}),
-        Subject("AdditiveRegressor", bt.AdditiveRegressor, Size(rows=500, numeric=3, nominal=3, classes=0), {"columns": 2.0}),
-        Subject("OptimalTreeClassifier(max_depth=2)", optimal_tree, Size(rows=250, numeric=3, nominal=3), searched),
+        Subject("AdditiveClassifier", bt.AdditiveClassifier, Size(500, 3, 3), {"columns": 2.0}),
+        Subject("AdditiveRegressor", bt.AdditiveRegressor, Size(500, 3, 3, classes=0), {"columns": 2.0}),
+        Subject("OptimalTreeClassifier(max_depth=2)", optimal_tree, Size(250, 3, 3), searched),
         Subject("MARSRegressor", bt.MARSRegressor, few_targets, {"columns": 2.0, "levels": 2.0}),
     ]  # fmt: skip
 
