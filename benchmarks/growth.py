@@ -1,9 +1,10 @@
 """How cost grows with the table: processor time and peak memory of every estimator, for 1, 2, 4 and 8 times as many rows,
 columns, classes and levels.
 
-`python benchmarks/growth.py [ESTIMATOR ...]` writes `GROWTH.md`. The exponent e of cost ~ size^e is the slope of the
-logarithms by least squares. `EXPECTED` holds what the algorithm costs, as the estimator documents it; a row whose measured
-exponent exceeds it by more than `TOLERANCE` is marked.
+`python benchmarks/growth.py [ESTIMATOR ...]` writes `GROWTH.md`; with names, only the rows of these estimators are
+measured and replaced. The exponent e of cost ~ size^e is the slope of the logarithms by least squares. `EXPECTED` holds
+what the algorithm costs, as the estimator documents it; a row whose measured exponent exceeds it by more than `TOLERANCE`
+is marked.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def subjects() -> list[Subject]:
     few, few_targets = Size(rows=500, numeric=4, nominal=2), Size(rows=500, numeric=4, nominal=2, classes=0)
     target = Size(classes=0)
     sums = {"columns": 2.0}  # one X'X
+    searched = {"rows": 2.0, "columns": 2.0, "levels": 2.0}  # a sweep of each column for every test
     newton = {"columns": 3.0, "classes": 2.0, "levels": 3.0}  # Hessian and its factor
     return [
         Subject("NaiveBayesClassifier", bt.NaiveBayesClassifier, large, {}),
@@ -108,8 +110,16 @@ def subjects() -> list[Subject]:
         Subject("LinearRegression", bt.LinearRegression, Size(rows=20_000, classes=0), {"columns": 2.0, "levels": 2.0}),
         Subject("LinearRegressionCV", bt.LinearRegressionCV, target, {"columns": 2.0, "levels": 2.0}),
         Subject("MARSClassifier", bt.MARSClassifier, few, {"columns": 2.0, "levels": 2.0}),
+        Subject("AdditiveClassifier", bt.AdditiveClassifier, Size(500, 3, 3), {"columns": 2.0}),
+        Subject("AdditiveRegressor", bt.AdditiveRegressor, Size(500, 3, 3, classes=0), {"columns": 2.0}),
+        Subject("OptimalTreeClassifier(max_depth=2)", optimal_tree, Size(250, 3, 3), searched),
         Subject("MARSRegressor", bt.MARSRegressor, few_targets, {"columns": 2.0, "levels": 2.0}),
     ]  # fmt: skip
+
+
+def optimal_tree() -> bt.OptimalTreeClassifier:
+    """A search to the end over all thresholds."""
+    return bt.OptimalTreeClassifier(max_depth=2, time_limit=None)
 
 
 def axes(subject: Subject) -> list[str]:
@@ -160,7 +170,7 @@ def measure(subject: Subject, axis: str) -> list[str]:
 
 
 def main(names: list[str]) -> None:
-    """Measure and write the page; with names, only print the rows."""
+    """Measure and write the page; with names, only the rows of these estimators."""
     warnings.simplefilter("ignore")
     rows = []
     for subject in subjects():
@@ -169,11 +179,20 @@ def main(names: list[str]) -> None:
         for axis in axes(subject):
             rows.append(measure(subject, axis))
             print(" | ".join(rows[-1]), flush=True)
-    if not names:
-        PAGE.write_text(page(rows))
+    lines = [line_of(row) for row in rows]
+    if names:
+        measured = {row[0] for row in rows}
+        stored = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+        lines = [line for line in stored if line.split(" | ")[0].removeprefix("| ") not in measured] + lines
+    PAGE.write_text(page(lines))
 
 
-def page(rows: list[list[str]]) -> str:
+def line_of(cells: list[str]) -> str:
+    """One line of a table in Markdown."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def page(rows: list[str]) -> str:
     """The table in Markdown."""
     header = [
         "estimator",
@@ -187,8 +206,7 @@ def page(rows: list[list[str]]) -> str:
         "exponent",
         "peak of fit, MB",
     ]
-    lines = ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows)]
-    return "\n".join([INTRODUCTION, *lines, ""])
+    return "\n".join([INTRODUCTION, line_of(header), line_of(["---"] * len(header)), *rows, ""])
 
 
 INTRODUCTION = f"""# How cost grows

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import baytree as bt
 from baytree.tree.optimal.candidate_tests import different_tests, tests_of
-from baytree.tree.optimal.learner import integer_weights
+from baytree.tree.optimal.search_rows import integer_weights
 from harness import Row, in_turn, processor
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -72,7 +72,7 @@ def bits(name: str) -> tuple[np.ndarray, np.ndarray]:
     """What the tests of a raw table say of its rows, and their classes."""
     given = (bt.datasets.load(name), BUNDLED[name]) if name in BUNDLED else OF_SKLEARN[name](return_X_y=True)
     rows = bt.OptimalTreeClassifier()._prepare_rows(*given, None).table
-    weight = integer_weights(rows).units
+    weight = integer_weights(rows.weight).units
     sides = different_tests(tests_of(rows, weight, MAX_TESTS, None), weight > 0).sides(weight > 0)
     return sides.T.astype(np.int64), rows.label.astype(np.int64)
 

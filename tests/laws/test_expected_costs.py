@@ -50,7 +50,7 @@ MODELS = {
     "J48": (bt.C45Classifier(conventions="j48", laplace=True), MIXED, False),
     "CHAID": (bt.CHAIDClassifier(min_split=4, min_leaf=2), MIXED, False),
     "NBTree": (bt.NBTreeClassifier(min_bayes=5), MIXED, False),
-    "optimal tree": (bt.OptimalTreeClassifier(max_depth=2), MIXED, False),
+    "optimal tree": (bt.OptimalTreeClassifier(max_depth=2), MIXED, True),
     "streaming tree": (bt.StreamingTreeClassifier(grace=10, confidence=0.1), MIXED, False),
     "multiway tree": (bt.DecisionTreeClassifier(branching="multiway"), MIXED, False),
     "tree with fractions": (bt.DecisionTreeClassifier(missing="fractional"), MIXED, False),
@@ -95,7 +95,7 @@ def test_predict_is_the_class_of_least_expected_cost_and_probabilities_are_uncha
     assert costly.predict(rows).tolist() != plain.predict(rows).tolist()
 
 
-@pytest.mark.parametrize("name", ["tree", "CART"])
+@pytest.mark.parametrize("name", ["tree", "CART", "optimal tree"])
 def test_trees_that_learn_with_costs_predict_by_them(name):
     costly, rows = fitted(name, COSTS)
     is_apart = are_apart(costly, rows, np.array(COSTS, float))

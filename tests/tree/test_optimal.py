@@ -48,8 +48,9 @@ def second_branch(offered: CandidateTests, test: int, frame: pd.DataFrame) -> li
 class EveryTree:
     """The best of all trees, found by trying each one; costs are whole numbers, in which weights and penalties are exact."""
 
-    def __init__(self, sides, y, weight, penalty, min_leaf):
+    def __init__(self, sides, y, weight, penalty, min_leaf, costs=None):
         unit = 2**70
+        self.costs = 1 - np.eye(4, dtype=int) if costs is None else costs
         self.sides, self.y, self.min_leaf = sides, y, min_leaf * unit
         self.weight = [int(Fraction(float(w)) * unit) for w in weight]
         self.total = sum(self.weight)
@@ -66,7 +67,8 @@ class EveryTree:
         by_class = [0] * 4
         for row in rows:
             by_class[self.y[row]] += self.weight[row]
-        found = (sum(by_class) - max(by_class) + self.penalty, 1, None)
+        of_decision = [sum(n * int(cost) for n, cost in zip(by_class, each, strict=False)) for each in self.costs.T]
+        found = (min(of_decision) + self.penalty, 1, None)
         for test, side in enumerate(self.sides if depth else []):
             parts = [tuple(row for row in rows if side[row] == is_second) for is_second in (False, True)]
             if any(not part or sum(self.weight[row] for row in part) < self.min_leaf for part in parts):
@@ -110,7 +112,7 @@ def assert_best(model, frame, y, weight=None, search="pairs"):
     model.fit(frame, y, sample_weight=weight)
     offered = model.certificate_.offered
     sides = [second_branch(offered, test, frame) for test in range(len(offered))]
-    every = EveryTree(sides, y, weight, model.penalty, model.min_leaf)
+    every = EveryTree(sides, y, weight, model.penalty, model.min_leaf, model.costs)
     cost, leaves, tests = every.best(tuple(row for row in range(len(y)) if weight[row] > 0), model.max_depth)
     assert model.certificate_.objective == pytest.approx(cost / every.total, abs=1e-12)
     assert model.certificate_.is_optimal
@@ -169,6 +171,72 @@ def test_the_unit_of_weights_does_not_matter(unit):
     once, other = (bt.OptimalTreeClassifier(min_leaf=0).fit(frame, y, w) for w in (weight, unit * weight))
     assert chosen_in(once) == chosen_in(other)
     assert once.certificate_.objective == pytest.approx(other.certificate_.objective, rel=1e-12)
+
+
+def costs_of(y: np.ndarray, seed: int) -> np.ndarray:
+    """Whole costs of misclassifications, 0 to 5, with at least one cost above 0 for each class."""
+    n_classes = int(y.max()) + 1
+    costs = np.random.default_rng(seed).integers(0, 6, (n_classes, n_classes))
+    costs[np.arange(n_classes), (np.arange(n_classes) + 1) % n_classes] += 1
+    np.fill_diagonal(costs, 0)
+    return costs
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("max_depth", "min_leaf"), [(2, 1), (2, 4), (3, 1), (3, 3)])
+def test_no_tree_has_a_lower_expected_cost(seed, max_depth, min_leaf, search):
+    frame, y = mixed(seed, 20)
+    y = np.unique(y, return_inverse=True)[1]
+    weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float) if seed % 2 else np.ones(len(y))
+    costs = costs_of(y, seed)
+    model = bt.OptimalTreeClassifier(
+        max_depth=max_depth, penalty=1 / 64, max_tests=2, min_leaf=min_leaf, costs=costs, time_limit=None
+    )
+    assert_best(model, frame, y, weight, search)
+    mean_cost = np.average(costs[y, model.predict(frame)], weights=weight)
+    assert model.certificate_.objective == pytest.approx(mean_cost + model.n_leaves_ / 64, abs=1e-12)
+    assert model.certificate_.costs.tolist() == costs.tolist()
+    assert "mean cost by the given costs" in str(model)
+
+
+@pytest.mark.parametrize("unit", [0.1, 3.7e-6, 1e9])
+def test_the_unit_of_costs_and_penalty_does_not_matter(unit):
+    frame, y = mixed(4, 60)
+    costs = costs_of(y, 0)
+    once, other = (
+        bt.OptimalTreeClassifier(costs=c * costs, penalty=c * 1e-10).fit(frame, y).certificate_ for c in (1.0, unit)
+    )
+    assert other.objective == pytest.approx(unit * once.objective, rel=1e-12)
+    assert other.is_optimal
+
+
+def test_unit_costs_find_the_tree_of_the_fewest_errors():
+    frame, y = mixed(2, 60)
+    plain, costly = (bt.OptimalTreeClassifier(costs=costs).fit(frame, y) for costs in (None, 1 - np.eye(y.max() + 1)))
+    assert chosen_in(plain) == chosen_in(costly)
+    assert plain.certificate_.objective == costly.certificate_.objective
+
+
+@pytest.mark.usefixtures("search")
+def test_the_bound_of_a_stopped_search_by_costs_is_below_the_optimum():
+    random = np.random.default_rng(2)
+    X, y = random.normal(size=(100, 5)), random.integers(0, 3, 100)
+    given = {"penalty": 0.0, "costs": [[0, 1, 4], [2, 0, 3], [1, 5, 0]]}
+    optimum = bt.OptimalTreeClassifier(**given, time_limit=None).fit(X, y).certificate_.objective
+    for limit in (1e-4, 1e-3, 1e-2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            certificate = bt.OptimalTreeClassifier(**given, time_limit=limit).fit(X, y).certificate_
+        assert certificate.bound <= optimum + 1e-12
+        assert certificate.objective >= optimum - 1e-12
+
+
+def test_a_pruned_tree_still_decides_by_costs():
+    frame, y = mixed(3, 200)
+    costs = costs_of(y, 1)
+    model = bt.OptimalTreeClassifier(penalty=0.0, costs=costs).fit(frame, y)
+    for pruned in (model.prune("max_leaves", 2), model.prune("bayes")):
+        assert (pruned.predict(frame) == np.argmin(pruned.predict_proba(frame) @ costs, axis=1)).all()
 
 
 def test_xor_is_found_which_no_greedy_tree_sees():
@@ -311,7 +379,7 @@ def test_too_many_rows_are_refused_with_a_remedy(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("max_depth", "min_leaf"), [(2, 1), (2, 5), (3, 1), (3, 3)])
+@pytest.mark.parametrize(("max_depth", "min_leaf"), [(2, 1), (2, 5), (2, 9), (3, 1), (3, 3), (3, 4)])
 def test_no_tree_over_all_thresholds_is_better(seed, max_depth, min_leaf, search):
     random = np.random.default_rng(seed)
     n = 24 if max_depth == 2 else 14

@@ -257,6 +257,7 @@ def certificate_sentence(certificate: CertificateSummary) -> str:
     'cost 0.12, not proved optimal: trees of 27 tests up to depth 3 cost at least 0.1'
     """
     trees = f"trees of {counted(certificate.n_tests, 'test')} up to depth {certificate.max_depth}"
+    cost = f"{'mean cost by the given costs' if certificate.has_costs else 'cost'} {number(certificate.objective)}"
     if certificate.bound >= certificate.objective:
-        return f"cost {number(certificate.objective)}: optimal among {trees}"
-    return f"cost {number(certificate.objective)}, not proved optimal: {trees} cost at least {number(certificate.bound)}"
+        return f"{cost}: optimal among {trees}"
+    return f"{cost}, not proved optimal: {trees} cost at least {number(certificate.bound)}"

@@ -57,11 +57,12 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class CertificateSummary(msgspec.Struct, frozen=True):
     """Result of an exact search: the cost of the tree, and a lower bound for all trees of that many tests and this depth."""
 
-    objective: float  # proportion of the weight that is misclassified, plus a penalty per leaf
+    objective: float  # proportion of the weight that is misclassified, or mean of the given costs, plus a penalty per leaf
     bound: float  # no tree costs less
     penalty: float
     max_depth: int
     n_tests: int
+    has_costs: bool | msgspec.UnsetType = msgspec.UNSET  # mistakes were counted by given costs
 
 
 class NamedSum(msgspec.Struct, frozen=True):

@@ -34,6 +34,7 @@ from baytree.tree.model.intervals import NodeMoments, intervals
 from baytree.tree.model.summary import class_names
 from baytree.tree.model.traversal import depths, importances
 from baytree.tree.model.tree import Tree
+from baytree.tree.optimal.learner import OptimalTreeLearner
 from baytree.tree.policy.class_costs import ClassWeighting, equal_costs
 from baytree.tree.policy.policy import Branching, CrossValidated, Policy, ReferenceProgram
 from baytree.tree.pruning import cost_complexity as pruning
@@ -276,7 +277,7 @@ class TreeEstimator(TreeRulesMixin, TreeAttributes):
             raise ValueError("prune('bayes') needs the node means before averaging; fit with averaging=None first")
         learner = self._learner_of_settings(self.schema_)
         # the learner of the scikit-learn drop-ins has class weights in the counts already
-        has_weighting = isinstance(learner, TreeLearner)
+        has_weighting = isinstance(learner, TreeLearner | OptimalTreeLearner)
         costs = learner.costs(tree, self.schema_) if has_weighting else equal_costs(tree.n_classes)
         n_columns = len(self.schema_) if self.profile_ is None else self.profile_.n_varying()
         return most_probable(tree, n_columns, costs)

@@ -25,7 +25,8 @@ _DEEPEST = 20  # the search is infeasible long before this depth
 class OptimalTreeClassifier(TreeEstimator, Classifier):
     """Optimal decision tree: no tree of the given depth over the same candidate tests has a lower cost.
 
-    The cost of a tree is the misclassified proportion of the weight, plus `penalty` for each leaf. The search covers all
+    The cost of a tree is the misclassified proportion of the weight, plus `penalty` for each leaf; with `costs`, the mean
+    cost of the leaves' decisions, in the unit of these costs, plus `penalty` for each leaf. The search covers all
     trees, by bounds on counts instead of enumeration, and `certificate_` says whether it was completed: then the tree is
     optimal; otherwise it is the best tree found, with the gap to a lower bound on the cost of any tree. Among trees of equal
     cost, the one with fewer leaves is preferred. Which of the others is taken does not depend on the order of the rows or
@@ -51,6 +52,9 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
     max_tests : int, optional
         Maximum number of thresholds, or groups of levels, per column; None for all thresholds and 32 groups. Large tables
         are searched sooner with fewer tests, and the certificate then holds for these.
+    costs : matrix or dict of dicts, optional
+        ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1. The tree is
+        searched for these costs, and each leaf predicts the class of least cost.
     time_limit : float, optional
         Time limit of the search in seconds, after which the best tree so far is returned with a warning; None for no limit.
         The result of a search that was stopped depends on the speed of the machine; that of a completed one does not.
@@ -59,7 +63,8 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
     ----------
     certificate_ : Certificate
         Cost of the tree (`objective`), lower bound on the cost of any tree (`bound`), their difference (`gap`),
-        `is_optimal`, the number of row sets `searched`, what `stopped` the search, and the candidate tests (`offered`).
+        `is_optimal`, the number of row sets `searched`, what `stopped` the search, the candidate tests (`offered`), and
+        the `costs` of misclassifications if they were given.
 
     Notes
     -----
@@ -134,6 +139,10 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
         """Certificate of the tree: its cost, a lower bound for all trees, and how far the search got."""
         return certificate_of(self.tree_)
 
+    @property
+    def _learns_costs(self) -> bool:
+        return True
+
     def _tree_learner(self, schema: Schema) -> OptimalTreeLearner:
         task = OptimalTreeSettings(
             max_depth=given.integer("max_depth", self.max_depth, 0, _DEEPEST),
@@ -141,6 +150,7 @@ class OptimalTreeClassifier(TreeEstimator, Classifier):
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
             max_tests=None if self.max_tests is None else given.integer("max_tests", self.max_tests, 1, 65_536),
             seconds=np.inf if self.time_limit is None else given.positive("time_limit", self.time_limit),
+            costs=given.costs(self.costs, schema.classes),
         )
         return OptimalTreeLearner(task)
 

@@ -229,12 +229,13 @@ def fold_paths(
     for f in range(n_folds):
         along: list[Solution] = []
         others = task.rows.without(f) if task.rows.has_others(f) else None
+        core = None if others is None else CoreRows.of(others)
         for i, penalty in enumerate(penalties[f] if others is not None else []):
             assert others is not None
             aim = _aim(penalty)
             start = _fold_start(others, along, fits[: i + 1], extrapolate(lambdas, along, penalty))
             start = msgspec.structs.replace(start, preconditioner=inverse[i])
-            solve = _solver(Tolerance(aim, options.max_iter, aim, _MAX_OLD_STEPS))
+            solve = _solver(Tolerance(aim, options.max_iter, aim, _MAX_OLD_STEPS), others, core)
             along.append(solve_with_sign_constraints(others, penalty, task.signs, solve, start))
         yield [each.theta for each in along]
 
@@ -249,8 +250,9 @@ def _preconditioners(
     return [core.preconditioner(penalty, fit.theta) for penalty, fit in zip(penalties, fits, strict=True)]
 
 
-def _solver(aim: Tolerance) -> Solve:
-    return lambda rows, penalty, start: minimize(rows, penalty, aim, start)
+def _solver(aim: Tolerance, of_fold: Rows, core: CoreRows | None) -> Solve:
+    """Solver that reads the core's copy of these rows; `solve_with_sign_constraints` may ask for other ones."""
+    return lambda rows, penalty, start: minimize(rows, penalty, aim, start, core=core if rows is of_fold else None)
 
 
 def _penalties(task: LogisticProblem, options: LogisticOptions, lambdas: np.ndarray, fold: int) -> list[Penalty]:

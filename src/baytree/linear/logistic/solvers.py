@@ -109,13 +109,20 @@ _MAX_NEWTON_SIZE = 2500  # coefficients; above it a Hessian costs more than it s
 _MANY_ROWS = 40_000  # rows; from this number on, a tenth of them is used for the first steps
 
 
-def minimize(rows: Rows, penalty: Penalty, aim: Tolerance, start: Start | None = None, solver: str = "auto") -> Solution:
-    """Coefficients that minimise the objective, from 0 or from a start."""
+def minimize(
+    rows: Rows,
+    penalty: Penalty,
+    aim: Tolerance,
+    start: Start | None = None,
+    solver: str = "auto",
+    core: CoreRows | None = None,
+) -> Solution:
+    """Coefficients that minimise the objective, from 0 or from a start; `core` holds the same rows, if the caller has it."""
     start = Start(np.zeros((rows.k, rows.q))) if start is None else start
     if solver == "lbfgs":
         _refuse_lasso(penalty, solver)
         return lbfgs(rows, penalty, start.theta, aim)
-    if not penalty.is_none and (core := CoreRows.of(rows)) is not None:
+    if not penalty.is_none and (core := core or CoreRows.of(rows)) is not None:
         fit = core.optimum(penalty, start, aim)
         if fit is not None:
             return fit

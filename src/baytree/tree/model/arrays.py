@@ -93,6 +93,9 @@ def check_certificate(certificate: Certificate) -> None:
     _require(certificate.bound <= certificate.objective, "the cost of the tree is below its lower bound")
     _require(certificate.stopped in ("", "time", "interrupt"), "the reason why the search stopped is unknown")
     _require(certificate.max_depth >= 0 and certificate.searched >= 0, "a certificate contains a negative number")
+    if isinstance(costs := certificate.costs, np.ndarray):
+        _require(costs.dtype == np.float64 and costs.ndim == 2, "the costs of a certificate are not a matrix of numbers")
+        _require(bool(np.isfinite(costs).all() and (costs >= 0).all()), "a certificate contains an invalid cost")
 
 
 def check_sums(sums: LinearCombinations) -> None:

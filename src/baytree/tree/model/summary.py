@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from baytree.data.schema.schema import Schema
 from baytree.rendering import tree_text
 from baytree.summary.tree import CertificateSummary, NamedCondition, NamedSum, NamedSurrogate, Node, TreeSummary
@@ -42,7 +44,12 @@ def _certificate(tree: Tree) -> CertificateSummary | None:
     if not certificate:
         return None
     return CertificateSummary(
-        certificate.objective, certificate.bound, certificate.penalty, certificate.max_depth, len(certificate.offered)
+        certificate.objective,
+        certificate.bound,
+        certificate.penalty,
+        certificate.max_depth,
+        len(certificate.offered),
+        msgspec.UNSET if certificate.costs is msgspec.UNSET else True,
     )
 
 

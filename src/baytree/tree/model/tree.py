@@ -123,8 +123,9 @@ class CandidateTests(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ta
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="certificate"):
-    """Optimality certificate of a tree: its cost (proportion of misclassified weight plus a penalty per leaf) and a
-    bound.
+    """Optimality certificate of a tree: its cost and a lower bound.
+
+    The cost is the proportion of misclassified weight, or the mean of the given costs, plus a penalty per leaf.
     """
 
     objective: float  # cost of the tree
@@ -135,6 +136,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
     searched: int  # row sets whose best tree of depth two was computed
     stopped: str  # why the search ended early: "time" or "interrupt"; "" if it completed
     offered: CandidateTests
+    costs: np.ndarray | msgspec.UnsetType = msgspec.UNSET  # float64 [n_classes (true), n_classes (predicted)], if given
 
     def __post_init__(self) -> None:
         arrays.check_certificate(self)

@@ -3,9 +3,10 @@
 There are two searches. Few tests are searched by counts of their pairs. Many thresholds are searched by bounds between
 neighbouring ones, so that every threshold between two values of a column can be a test.
 
-The cost is the proportion of misclassified weight plus a penalty per leaf. Weights and costs are integers, so that sums
-are exact, ties are ties, and the order of the rows does not matter. A search stopped by time returns its best tree and
-the bound; one stopped by Ctrl-C raises `StoppedSearch`, which carries the tree.
+The cost is the proportion of misclassified weight plus a penalty per leaf; with a matrix of misclassification costs, the
+mean cost of the leaves' decisions plus the penalty. Weights and costs are integers, so that sums are exact, ties are ties,
+and the order of the rows does not matter. A search stopped by time returns its best tree and the bound; one stopped by
+Ctrl-C raises `StoppedSearch`, which carries the tree.
 """
 
 from __future__ import annotations
@@ -19,16 +20,21 @@ import numpy as np
 from baytree import _core, _warnings
 from baytree.base.learner import FitResult
 from baytree.data.encoding.table import Table
+from baytree.data.schema.schema import Schema
 from baytree.display.terminal import number
 from baytree.engine.partitions import Partitions, rescale_weights
 from baytree.parallel import threads
+from baytree.param_validation import ClassAmounts
 from baytree.tree.model.arrays import LEAF, STOP
 from baytree.tree.model.builder import build
 from baytree.tree.model.tree import Certificate, Tree
 from baytree.tree.optimal.candidate_tests import Tests, different_tests, tests_of
+from baytree.tree.optimal.search_rows import IntegerWeights, SearchRows, integer_weights, search_rows
+from baytree.tree.policy.class_costs import ClassCosts, equal_costs
 from baytree.tree.policy.impurity import impurity_of
 from baytree.tree.policy.policy import Criterion
 from baytree.tree.pruning.cost_complexity import with_complexity
+from baytree.uncertainty.decision import min_expected_cost_class
 
 
 class StoppedSearch(KeyboardInterrupt):
@@ -52,6 +58,11 @@ class OptimalTreeLearner(msgspec.Struct, frozen=True):
         if certificate_of(tree).stopped:
             _warnings.warn(unproved(tree, f"after time_limit={self.task.seconds:g} seconds"))
         return FitResult(tree)
+
+    def costs(self, tree: Tree, schema: Schema) -> ClassCosts:
+        """Costs of misclassifications, for pruning the tree later; the classes keep their proportions."""
+        loss = self.task.loss(schema)
+        return msgspec.structs.replace(equal_costs(tree.n_classes), loss=loss)
 
 
 def certificate_of(tree: Tree) -> Certificate:
@@ -93,6 +104,11 @@ class OptimalTreeSettings(msgspec.Struct, frozen=True):
     min_leaf: float
     max_tests: int | None  # per column; None: all thresholds
     seconds: float
+    costs: ClassAmounts | None = None
+
+    def loss(self, schema: Schema) -> np.ndarray | None:
+        """Cost of each misclassification, float64 [n_classes (true), n_classes (predicted)]; None if all cost 1."""
+        return None if self.costs is None else np.asarray(self.costs.of(schema.classes), np.float64)
 
 
 class _Search(NamedTuple):
@@ -102,15 +118,16 @@ class _Search(NamedTuple):
 
 def best_tree(table: Table, task: OptimalTreeSettings, n_jobs: int | None = None) -> Tree:
     """Tree of least cost, or the best one found in time; its certificate tells which."""
-    weights = integer_weights(table)
+    weights, loss = integer_weights(table.weight), task.loss(table.schema)
+    rows = search_rows(table, weights, loss, task.min_leaf)
     tests = tests_of(table, weights.units, task.max_tests, None)
     if _is_paired(len(tests.offered), table, task.max_depth):
         tests = different_tests(tests, weights.units > 0)
-        search = _Search(tests, _search_pairs(table, tests, weights, task))
+        search = _Search(tests, _search_pairs(table, tests, rows, task))
     else:
-        search = _search_from_few(table, tests, weights, task, threads.count(n_jobs))
-    tree = with_complexity(_tree(table, search.tests, weights, search.found))
-    return msgspec.structs.replace(tree, certificate=_certificate(search.found, tree, tests, weights, task))
+        search = _search_from_few(table, tests, weights, rows, task, threads.count(n_jobs))
+    tree = with_complexity(_tree(table, search.tests, weights, loss, search.found))
+    return msgspec.structs.replace(tree, certificate=_certificate(search.found, tree, tests, rows, task, loss))
 
 
 def _is_paired(n_tests: int, table: Table, max_depth: int) -> bool:
@@ -118,66 +135,64 @@ def _is_paired(n_tests: int, table: Table, max_depth: int) -> bool:
     return n_tests <= min(MAX_PAIRED_TESTS, MAX_PAIRED_TESTS_PER_ROW * len(table)) and n_bytes <= MAX_BYTES
 
 
-def _search_pairs(table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings) -> dict[str, Any]:
-    is_weighted = weights.units > 0
-    sides = tests.sides(is_weighted)
+def _search_pairs(table: Table, tests: Tests, rows: SearchRows, task: OptimalTreeSettings) -> dict[str, Any]:
+    sides = tests.sides(rows.row)
     return _core.best_tree(
-        _pack_bits(sides).ravel(), len(sides), is_given_up=threads.is_cancelled, **_costs(table, weights, task, is_weighted)
+        _pack_bits(sides).ravel(), len(sides), is_given_up=threads.is_cancelled, **_limits(table, rows, task)
     )
 
 
 def _search_from_few(
-    table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings, n_threads: int
+    table: Table, tests: Tests, weights: IntegerWeights, rows: SearchRows, task: OptimalTreeSettings, n_threads: int
 ) -> _Search:
     """Search over thresholds; of deep trees first over a few: for an upper bound, and a good tree if time runs out."""
-    started, few = perf_counter(), _search_few(table, weights, task) if task.max_depth > 2 else None
+    started, few = perf_counter(), _search_few(table, weights, rows, task) if task.max_depth > 2 else None
     if few is None:
-        return _Search(tests, _search_thresholds(table, tests, weights, task, _NO_COST, n_threads))
+        return _Search(tests, _search_thresholds(table, tests, rows, task, _NO_COST, n_threads))
     is_interrupted = few.found["is_interrupted"]
     seconds = 0.0 if is_interrupted else max(0.0, task.seconds - (perf_counter() - started))
     rest = msgspec.structs.replace(task, seconds=seconds)
-    found = _search_thresholds(table, tests, weights, rest, few.found["cost"], n_threads)
+    found = _search_thresholds(table, tests, rows, rest, few.found["cost"], n_threads)
     found["is_interrupted"] |= is_interrupted
     if found["cost"] < few.found["cost"]:
         return _Search(tests, found)
     return _Search(few.tests, found | {name: few.found[name] for name in ("test", "low", "high")})
 
 
-def _search_few(table: Table, weights: IntegerWeights, task: OptimalTreeSettings) -> _Search | None:
+def _search_few(table: Table, weights: IntegerWeights, rows: SearchRows, task: OptimalTreeSettings) -> _Search | None:
     n_tests = (FEW_TESTS if len(table) < MANY_ROWS else 4 * FEW_TESTS) ** (3 / task.max_depth)
     maximum = max(1, int(n_tests / len(table.schema)))
     tests = different_tests(tests_of(table, weights.units, task.max_tests, maximum), weights.units > 0)
     if not _is_paired(len(tests.offered), table, task.max_depth):
         return None
     seconds = min(task.seconds / 4, SECONDS_OF_FEW_TESTS)
-    return _Search(tests, _search_pairs(table, tests, weights, msgspec.structs.replace(task, seconds=seconds)))
+    return _Search(tests, _search_pairs(table, tests, rows, msgspec.structs.replace(task, seconds=seconds)))
 
 
 def _search_thresholds(
-    table: Table, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings, known_cost: int, n_threads: int
+    table: Table, tests: Tests, rows: SearchRows, task: OptimalTreeSettings, known_cost: int, n_threads: int
 ) -> dict[str, Any]:
-    is_weighted = weights.units > 0
-    ranks = np.ascontiguousarray(tests.ranks[:, is_weighted])
+    ranks = np.ascontiguousarray(tests.ranks[:, rows.row])
     if (n_bytes := 8 * ranks.size * (1 + n_threads * max(1, task.max_depth - 2))) > MAX_BYTES:
         raise ValueError(
             f"{len(table):,} rows of {len(ranks):,} columns need {n_bytes / 2**30:.1f} GB for the rows in each order, "
             f"more than the limit of {MAX_BYTES / 2**30:.2g} GB; reduce max_depth, n_jobs or the number of rows"
         )
-    costs = _costs(table, weights, task, is_weighted)
+    limits = _limits(table, rows, task)
     return _core.best_threshold_tree(
-        ranks, known_cost=known_cost, threads=n_threads, is_given_up=threads.is_cancelled, **costs
+        ranks, known_cost=known_cost, threads=n_threads, is_given_up=threads.is_cancelled, **limits
     )
 
 
-def _costs(table: Table, weights: IntegerWeights, task: OptimalTreeSettings, is_weighted: np.ndarray) -> dict[str, Any]:
+def _limits(table: Table, rows: SearchRows, task: OptimalTreeSettings) -> dict[str, Any]:
     """Arguments of both searches: labels, weights, costs and limits."""
     return {
-        "label": np.ascontiguousarray(table.label[is_weighted], np.int32),
-        "weight": weights.units[is_weighted],
+        "label": rows.decision,
+        "weight": rows.units,
         "classes": table.n_classes,
-        "mistake": weights.mistake,
-        "leaf": weights.leaf(task.penalty),
-        "least": weights.least(task.min_leaf),
+        "mistake": rows.mistake,
+        "leaf": rows.leaf(task.penalty),
+        "least": rows.least,
         "max_depth": task.max_depth,
         "seconds": task.seconds,
     }
@@ -191,12 +206,17 @@ def _pack_bits(bits: np.ndarray) -> np.ndarray:
 
 
 def _certificate(
-    found: dict[str, Any], tree: Tree, tests: Tests, weights: IntegerWeights, task: OptimalTreeSettings
+    found: dict[str, Any],
+    tree: Tree,
+    tests: Tests,
+    rows: SearchRows,
+    task: OptimalTreeSettings,
+    loss: np.ndarray | None,
 ) -> Certificate:
     """Certificate with costs relative to the total weight, without the tie-breaking unit per leaf of the search."""
-    error_rate = float(tree.risk[tree.is_leaf].sum() / tree.weight[0])
-    objective, is_optimal = error_rate + task.penalty * tree.n_leaves, found["lower"] >= found["cost"]
-    bound = objective if is_optimal else min(objective, max(0.0, found["lower"] / (weights.mistake * weights.total)))
+    mean_cost = float(tree.risk[tree.is_leaf].sum() / tree.weight[0])
+    objective, is_optimal = mean_cost + task.penalty * tree.n_leaves, found["lower"] >= found["cost"]
+    bound = objective if is_optimal else min(objective, max(0.0, rows.mean_cost(found["lower"])))
     stopped = "interrupt" if found["is_interrupted"] else "time" if found["is_late"] else ""
     return Certificate(
         objective=objective,
@@ -207,6 +227,7 @@ def _certificate(
         searched=found["searched"],
         stopped="" if is_optimal else stopped,
         offered=tests.offered,
+        costs=msgspec.UNSET if loss is None else loss,
     )
 
 
@@ -227,13 +248,19 @@ class _Nodes:
                 shapes += below[shape]
 
 
-def _tree(table: Table, tests: Tests, weights: IntegerWeights, found: dict[str, Any]) -> Tree:
+def _tree(table: Table, tests: Tests, weights: IntegerWeights, loss: np.ndarray | None, found: dict[str, Any]) -> Tree:
     nodes, offered = _Nodes(found, tests, table), tests.offered
     test, first = np.array(nodes.test), np.array(nodes.first, np.int32)
     is_leaf = test < 0
     counts = np.array([np.bincount(table.label[rows], table.weight[rows], table.n_classes) for rows in nodes.rows])
-    in_units = np.array([np.bincount(table.label[rows], weights.units[rows], table.n_classes) for rows in nodes.rows])
-    weight, prediction = counts.sum(axis=1), in_units.argmax(axis=1)
+    weight = counts.sum(axis=1)
+    if loss is None:
+        units = np.array([np.bincount(table.label[rows], weights.units[rows], table.n_classes) for rows in nodes.rows])
+        prediction = units.argmax(axis=1)
+        risk = weight - counts[np.arange(len(test)), prediction]
+    else:
+        prediction = min_expected_cost_class(counts / weight[:, None], loss)
+        risk = np.einsum("nk,kn->n", counts, loss[:, prediction])
     # with the error rate, splits that later splits build on would have no gain
     impurity = impurity_of(counts, Criterion.GINI)
     entries = [offered.branch_of[offered.start[t] : offered.start[t] + offered.levels[t]] for t in nodes.test if t >= 0]
@@ -251,7 +278,7 @@ def _tree(table: Table, tests: Tests, weights: IntegerWeights, found: dict[str, 
         value=counts / weight[:, None],
         prediction=prediction.astype(np.int32),
         impurity=impurity,
-        risk=weight - counts[np.arange(len(test)), prediction],
+        risk=risk,
         gain=_gains(first, is_leaf, impurity * weight),
     )
 
@@ -265,47 +292,3 @@ def _gains(first: np.ndarray, is_leaf: np.ndarray, impurity: np.ndarray) -> np.n
     """Decrease of impurity by each split, float64 [n_nodes]; 0 at a leaf."""
     padded = np.append(impurity, 0.0)
     return np.where(is_leaf, 0.0, np.maximum(impurity - padded[first] - padded[first + 1], 0.0))
-
-
-_MAX_INTEGER_SUM = 2.0**50  # up to here weights are added unchanged
-
-_RESOLUTION = 2.0**52  # other weights are rounded to multiples of their sum divided by this
-
-_MAX_COST_BITS = 56  # bits of the cost of misclassifying every row
-
-
-class IntegerWeights(NamedTuple):
-    """Row weights as integers in a common unit."""
-
-    units: np.ndarray  # int64 [n_rows]
-    total: int
-    per_weight: float  # units per weight of 1
-
-    @property
-    def mistake(self) -> int:
-        """Cost of misclassifying one unit."""
-        return 1 << (_MAX_COST_BITS - self.total.bit_length())
-
-    def leaf(self, penalty: float) -> int:
-        """Cost of a leaf: the penalty, relative to the total weight, plus 1, so that of equal trees the smaller wins."""
-        return round(penalty * self.total * self.mistake) + 1
-
-    def least(self, min_leaf: float) -> int:
-        """Minimum number of units in a leaf."""
-        return int(min(max(1.0, np.ceil(min_leaf * self.per_weight * (1 - 1e-12))), self.total + 1.0))
-
-
-def integer_weights(table: Table) -> IntegerWeights:
-    """Integer weights: unchanged if integers, multiples of the smallest if it divides all, else rounded finely."""
-    weight = np.asarray(table.weight, np.float64)
-    total, smallest = float(weight.sum()), float(weight[weight > 0].min(initial=np.inf))
-    for unit in (1.0, smallest):
-        in_units = weight / unit
-        rounded = np.rint(in_units)
-        if total / unit <= _MAX_INTEGER_SUM and np.all(np.abs(in_units - rounded) <= 1e-12 * rounded):
-            return _integer_weights_of(rounded.astype(np.int64), 1 / unit)
-    return _integer_weights_of(np.rint(weight / total * _RESOLUTION).astype(np.int64), _RESOLUTION / total)
-
-
-def _integer_weights_of(units: np.ndarray, per_weight: float) -> IntegerWeights:
-    return IntegerWeights(units, int(units.sum()), per_weight)

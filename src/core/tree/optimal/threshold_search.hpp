@@ -9,6 +9,9 @@
 // So intervals of thresholds are excluded without a look, and only the columns that could still be the best next test
 // are swept. (Neighbouring thresholds in this way: Brița, van der Linden and Demirović 2025, for whole subtrees.)
 //
+// With a minimum weight of a leaf the first rule fails: a leaf of the same tree may be too small for the fewer rows. All bounds
+// are therefore of trees without a minimum ("free" trees), which cost no more; only a tree that is taken has to respect it.
+//
 // Costs are integers as in search.hpp, so that of trees of equal cost the smaller wins; which of the others is found does
 // not depend on the order of the rows or the number of threads.
 #pragma once
@@ -82,8 +85,8 @@ template <std::signed_integral Count> struct Problem {
   std::vector<std::int32_t> first_test;    // [columns], test number of the lowest threshold of each column
   Prices prices;
   Count least;                             // minimum weight of a leaf
-  bool is_monotone;                        // no leaf becomes too small where rows go
-  bool is_plain;                           // the same, and every row has weight 1
+  bool is_free;                            // the minimum excludes no leaf
+  bool is_plain;                           // every row has weight 1
 };
 
 // Search of one thread.
@@ -91,17 +94,18 @@ template <std::signed_integral Count> class ThresholdSearch {
  public:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 8;
 
-  // The cheapest tree that was found, `never` if none is cheaper than asked, and a lower bound of the cost of all.
+  // The cheapest tree that was found, `never` if none is cheaper than asked, and a lower bound of the cost of all free trees.
   struct Answer {
     std::int64_t cost = never, lower = 0;
     std::int32_t shape = -1;
-    std::int64_t shallow = 0;  // lower bound of the trees that are one level less deep
+    std::int64_t shallow = 0;  // lower bound of the free trees that are one level less deep
+    std::int64_t proved = never;  // only of `along`: lower bound of the trees that respect the minimum weight of a leaf
   };
   using Bounds = std::vector<std::int64_t>;  // [columns], of the trees whose first test is along a column
 
   ThresholdSearch(const Problem<Count>& problem, Deadline& deadline, bool may_ask)
       : problem_(problem), deadline_(deadline), may_ask_(may_ask), columns_(problem.table.columns), classes_(problem.labels.classes),
-        prices_(problem.prices), sweep_(problem.labels, problem.least) {
+        prices_(problem.prices), sweep_(problem.labels, 1), allowed_sweep_(problem.labels, problem.least) {
     for (std::size_t n = 2; problem.is_plain && n <= std::min(classes_, PairSweep::most_classes); ++n) pair_sweeps_.emplace_back(n);
   }
 
@@ -137,8 +141,9 @@ template <std::signed_integral Count> class ThresholdSearch {
     Parts& parts = parts_at(depth);
     list_cuts(rows, f, parts);
     const std::vector<Cut>& cuts = parts.cuts;
-    Answer best{never, never, -1};
+    Answer best{never, never, -1, 0, never};
     if (cuts.empty()) return best;
+    const auto raise = [&](std::int64_t free, std::int64_t allowed) { best.lower = std::min(best.lower, free), best.proved = std::min(best.proved, allowed); };
     std::deque<View> views;  // references stay valid
     views.push_back(view_of_none(shallow, rows)), views.push_back(view_of_all(shallow, rows));
     std::deque<Interval> open{{0, cuts.size(), 0, 1}};
@@ -148,22 +153,22 @@ template <std::signed_integral Count> class ThresholdSearch {
       const View &low = views[here.low], &high = views[here.high];
       const std::int64_t least = bound_between(low, high);
       if (least >= bound || here.first == here.last || deadline_.has_passed(may_ask_)) {
-        if (here.first < here.last) best.lower = std::min(best.lower, least);
+        if (here.first < here.last) raise(least, least);
         continue;
       }
       const std::size_t n_open = here.last - here.first;
       shrink(here, low, high, cuts, bound);
-      if (here.last - here.first < n_open) best.lower = std::min(best.lower, bound);  // those left out cost no less
+      if (here.last - here.first < n_open) raise(bound, bound);  // those left out cost no less
       if (here.first == here.last) continue;
       const std::size_t middle = (here.first + here.last) / 2;
       views.push_back(view_between(low, high, cuts[middle].weight));
       View& view = views.back();
       evaluate(rows, f, depth, middle, parts, view, bound, best);
-      best.lower = std::min(best.lower, view.cost());
+      raise(view.cost(), deadline_.has_passed(may_ask_) ? view.cost() : std::max(view.cost(), bound));
       const std::size_t at = views.size() - 1;
       open.push_back({here.first, middle, here.low, at}), open.push_back({middle + 1, here.last, at, here.high});
     }
-    best.lower = std::min(best.lower, best.cost);
+    best.lower = std::min(best.lower, best.cost), best.proved = std::min(best.proved, best.cost);
     return best;
   }
 
@@ -216,9 +221,11 @@ template <std::signed_integral Count> class ThresholdSearch {
   void try_one_split(const SortedRows<Count>& rows, std::int64_t bound, Answer& best, Bounds& known) {
     Shape found;
     for (std::size_t g = 0; g < columns_; ++g) {
-      const OneSplit<Count> split = sweep_.of_all(rows.along(g), rows.total);
-      known[g] = split_cost(split.correct, rows.weight);
-      if (known[g] < bound) best.cost = bound = known[g], found.test = test(g, split.rank);
+      OneSplit<Count> split = sweep_.of_all(rows.along(g), rows.total);
+      std::int64_t cost = known[g] = split_cost(split.correct, rows.weight);
+      if (cost >= bound) continue;
+      if (!problem_.is_free) split = allowed_sweep_.of_all(rows.along(g), rows.total), cost = split_cost(split.correct, rows.weight);
+      if (cost < bound) best.cost = bound = cost, found.test = test(g, split.rank);
     }
     if (found.test >= 0) best.shape = stored(found);
   }
@@ -239,7 +246,7 @@ template <std::signed_integral Count> class ThresholdSearch {
     }
   }
 
-  // The thresholds that leave enough weight on both sides, and the class weights below each: [cuts, classes].
+  // All thresholds, and the class weights below each: [cuts, classes].
   void list_cuts(const SortedRows<Count>& rows, std::size_t f, Parts& parts) const {
     const std::span<const Ranked> ranked = rows.along(f);
     parts.cuts.clear(), parts.below.clear(), parts.total.assign(2 * classes_, 0);
@@ -247,8 +254,7 @@ template <std::signed_integral Count> class ThresholdSearch {
     for (std::size_t i = 0; i + 1 < ranked.size(); ++i) {
       const std::uint32_t row = ranked[i].row;
       weight += problem_.labels.weight[row], parts.total[problem_.labels.label[row]] += problem_.labels.weight[row];
-      if (ranked[i].rank == ranked[i + 1].rank || weight < problem_.least) continue;
-      if (rows.weight - weight < problem_.least) break;
+      if (ranked[i].rank == ranked[i + 1].rank) continue;
       parts.cuts.push_back({i + 1, weight, std::int32_t(ranked[i].rank)});
       parts.below.insert(parts.below.end(), parts.total.begin(), parts.total.begin() + std::ptrdiff_t(classes_));
     }
@@ -279,11 +285,9 @@ template <std::signed_integral Count> class ThresholdSearch {
       const std::int64_t change = prices_.mistake * apart;
       Bounds& by_column = view.side[side].by_column;
       by_column.resize(columns_);
-      for (std::size_t g = 0; g < columns_; ++g) {
-        by_column[g] = std::max<std::int64_t>(2 * prices_.leaf, outer.by_column[g] - change);
-        if (problem_.is_monotone) by_column[g] = std::max(by_column[g], std::min(inner.by_column[g], inner.shallow));
-      }
-      view.least[side] = std::max(problem_.is_monotone ? fewer.least[side] : prices_.leaf, more.least[side] - change);
+      for (std::size_t g = 0; g < columns_; ++g)
+        by_column[g] = std::max({2 * prices_.leaf, outer.by_column[g] - change, std::min(inner.by_column[g], inner.shallow)});
+      view.least[side] = std::max(fewer.least[side], more.least[side] - change);
     };
     fill(0, low, high, high.weight - weight), fill(1, high, low, weight - low.weight);
     return view;
@@ -291,12 +295,11 @@ template <std::signed_integral Count> class ThresholdSearch {
 
   std::int64_t bound_between(const View& low, const View& high) const {
     const std::int64_t apart = low.least[1] + high.least[0] - prices_.mistake * (high.weight - low.weight);
-    return std::max(problem_.is_monotone ? low.least[0] + high.least[1] : 2 * prices_.leaf, apart);
+    return std::max(low.least[0] + high.least[1], apart);
   }
 
   // Leaves out the thresholds at both ends that are too close to a view to be better than `bound`.
   void shrink(Interval& here, const View& low, const View& high, const std::vector<Cut>& cuts, std::int64_t bound) const {
-    if (!problem_.is_monotone) return;
     const auto is_close = [&](const View& view, std::int64_t apart) { return view.cost() - prices_.mistake * apart >= bound; };
     const auto from = cuts.begin() + std::ptrdiff_t(here.first), to = cuts.begin() + std::ptrdiff_t(here.last);
     const auto first = std::partition_point(from, to, [&](const Cut& cut) { return is_close(low, cut.weight - low.weight); });
@@ -324,6 +327,8 @@ template <std::signed_integral Count> class ThresholdSearch {
       view.least[s] = std::max(view.least[s], view.side[s].least());
     }
     if (view.cost() >= bound) return;
+    const bool is_allowed = cut.weight >= problem_.least && rows.weight - cut.weight >= problem_.least;
+    if (depth > 2 && !is_allowed) return;
     ++searched;
     divide(rows, f, cut, parts);
     if (depth == 2) evaluate_by_sweeps(rows, f, cut, parts, view, bound, best);
@@ -352,6 +357,7 @@ template <std::signed_integral Count> class ThresholdSearch {
         if (view.side[s].leaf <= bounds[column[s]]) column[s] = columns_;  // a leaf is best
         else if (!swept_[column[s]]) next = column[s];
       }
+      if (next == columns_ && !problem_.is_free) return take_allowed(rows, f, cut, parts, view, bound, best);
       if (next == columns_) {
         best.cost = bound = view.cost();
         std::int32_t child[2] = {-1, -1};
@@ -374,6 +380,36 @@ template <std::signed_integral Count> class ThresholdSearch {
         view.least[s] = std::max(view.least[s], view.side[s].least());
       }
     }
+  }
+
+  // The best tree with a leaf or one test on either side among those with enough weight in each leaf. The bounds of the view
+  // tell the columns that may be the next test.
+  void take_allowed(const SortedRows<Count>& rows, std::size_t f, const Cut& cut, const Parts& parts, const View& view, std::int64_t& bound, Answer& best) {
+    const std::int64_t weight[2] = {cut.weight, rows.weight - cut.weight};
+    if (weight[0] < problem_.least || weight[1] < problem_.least) return;
+    std::int64_t cost[2] = {view.side[0].leaf, view.side[1].leaf};
+    Shape found[2];
+    order_.resize(columns_);
+    std::iota(order_.begin(), order_.end(), std::size_t(0));
+    const auto bound_of = [&](std::size_t g) { return std::min(view.side[0].by_column[g] - view.least[0], view.side[1].by_column[g] - view.least[1]); };
+    std::ranges::stable_sort(order_, {}, bound_of);
+    for (const std::size_t g : order_) {
+      const auto may_matter = [&](std::size_t s) {
+        return view.side[s].by_column[g] < std::min(cost[s], bound - view.least[1 - s]);
+      };
+      if (!may_matter(0) && !may_matter(1)) continue;
+      const auto splits = allowed_sweep_.of_parts(rows.along(g), parts.of_row.data(), parts.total);
+      for (std::size_t s = 0; s < 2; ++s) {
+        const std::int64_t split = split_cost(splits[s].correct, weight[s]);
+        if (split < cost[s]) cost[s] = split, found[s].test = test(g, splits[s].rank);
+      }
+    }
+    if (cost[0] + cost[1] >= bound) return;
+    best.cost = bound = cost[0] + cost[1];
+    std::int32_t child[2] = {-1, -1};
+    for (std::size_t s = 0; s < 2; ++s)
+      if (found[s].test >= 0) child[s] = stored(found[s]);
+    best.shape = stored({test(f, cut.rank), child[0], child[1]});
   }
 
   // What the sweeps read of each row: its part, and its class among those that are present. Returns the number of these.
@@ -426,10 +462,11 @@ template <std::signed_integral Count> class ThresholdSearch {
   bool may_ask_;
   std::size_t columns_, classes_;
   Prices prices_;
-  SplitSweep<Count> sweep_;
+  SplitSweep<Count> sweep_, allowed_sweep_;  // for free trees, and with the minimum weight
   std::vector<PairSweep> pair_sweeps_;  // for 2, 3, ... classes
   std::vector<std::unique_ptr<Parts>> parts_;  // by depth
-  std::vector<std::uint8_t> swept_;                              // [columns]
+  std::vector<std::uint8_t> swept_;  // [columns]
+  std::vector<std::size_t> order_;   // [columns]
   std::vector<std::uint32_t> cells_;  // [rows], part and class
   std::vector<std::uint32_t> place_;  // [classes], among those that are present
   std::vector<Count> cell_total_;     // [parts, present classes]
@@ -444,7 +481,7 @@ template <std::signed_integral Count> class TableSearch {
       : limits_(limits), deadline_(limits), workers_(threads, [this] { return deadline_.has_passed(true), false; }) {
     problem_ = {table, {{label.begin(), label.end()}, {weight.begin(), weight.end()}, classes}, lost_weights(table, label, weight, classes),
                 {}, prices, Count(limits.least), limits.least <= *std::ranges::min_element(weight), false};
-    problem_.is_plain = problem_.is_monotone && *std::ranges::max_element(weight) == 1;
+    problem_.is_plain = *std::ranges::max_element(weight) == 1;
     rows_.size = table.rows, rows_.ranked.resize(table.columns * table.rows);
     std::int32_t tests = 0;
     for (std::size_t g = 0; g < table.columns; ++g) {
@@ -462,7 +499,7 @@ template <std::signed_integral Count> class TableSearch {
     typename ThresholdSearch<Count>::Bounds shallow(problem_.table.columns, 0);
     Answer best = searches_[0]->solve(rows_, std::min(limits_.max_depth, 1), ThresholdSearch<Count>::never, shallow);
     copy(best, *searches_[0]);
-    std::int64_t lower = best.lower;
+    std::int64_t lower = best.cost;
     if (known_cost <= best.cost) best.cost = known_cost, shapes_.clear();
     for (int depth = 2; depth <= limits_.max_depth; ++depth) {
       if (floor + (depth + 1) * prices.leaf >= best.cost) break;  // deeper trees have too many leaves
@@ -487,7 +524,8 @@ template <std::signed_integral Count> class TableSearch {
     std::vector<std::size_t> order(columns);
     std::iota(order.begin(), order.end(), std::size_t(0));
     std::ranges::stable_sort(order, {}, [&](std::size_t g) { return shallow[g]; });
-    Bounds known(columns, problem_.prices.mistake * rows_.lost + 2 * problem_.prices.leaf);
+    Bounds known(columns, problem_.prices.mistake * rows_.lost + 2 * problem_.prices.leaf);  // of free trees
+    std::int64_t lower = best.cost;
     for (std::size_t first = 0, width = 1; first < columns; first += width, width = std::max<std::size_t>(1, first)) {
       const std::size_t n = std::min(width, columns - first);
       std::vector<std::pair<Answer, int>> found(n);
@@ -497,10 +535,11 @@ template <std::signed_integral Count> class TableSearch {
       for (std::size_t i = 0; i < n; ++i) {
         const auto& [answer, worker] = found[i];
         known[order[first + i]] = std::max(known[order[first + i]], answer.lower);
+        lower = std::min(lower, answer.proved);
         if (answer.cost < best.cost) best = answer, copy(best, *searches_[std::size_t(worker)]);
       }
     }
-    return {std::min(best.cost, *std::ranges::min_element(known)), known};
+    return {std::min(best.cost, lower), known};
   }
 
   // Keeps a tree, children before parents, so that the root is last.
