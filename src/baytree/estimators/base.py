@@ -132,7 +132,7 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """Common implementation of `fit`; `of_rows` are further arguments that refer to rows, such as rows to prune on."""
         source = remote_source(X)
-        rows = X if source is None else source
+        rows = source if hasattr(source, "snapshot") else X  # a database reads all of a fit in one snapshot
         with snapshot(rows):
             prepared = self._prepare_rows(rows, y, sample_weight)
             if isinstance(y, str):  # with arrays a single class is accepted, as in scikit-learn

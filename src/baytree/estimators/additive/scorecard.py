@@ -249,7 +249,10 @@ class Scorecard(Classifier):
                 if to_double < _MIN_TO_DOUBLE
                 else f"points_to_double={self.points_to_double!r}: give at most {_MAX_BASE:,}, such as 20"
             )
-        return Scale(int(base), param_validation.positive("base_odds", self.base_odds), to_double)
+        odds = param_validation.positive("base_odds", self.base_odds)
+        if not _MIN_ODDS <= odds <= 1 / _MIN_ODDS:
+            raise ValueError(f"base_odds={self.base_odds!r}: give odds between {_MIN_ODDS:g} and {1 / _MIN_ODDS:g}, such as 50")
+        return Scale(int(base), odds, to_double)
 
     def _good(self, schema: Schema) -> int | None:
         """Code of the good class; None for the larger one."""
