@@ -141,7 +141,7 @@ class Estimator(BaseEstimator):
         with _STATE_LOCK:
             self._set_fitted_state(prepared.rows.schema, result, prepared.has_text_names)
             self.__dict__.pop("queries_", None)
-            if hasattr(rows, "queries"):
+            if rows is source:
                 self.queries_ = list(rows.queries)  # not stored in model files
         return self
 

@@ -31,6 +31,9 @@ _MAX_BINS, _MAX_BASE, _MIN_TO_DOUBLE = 100, 1_000_000, 1.0
 _RULES = ("min", "1se")
 
 
+_MIN_ODDS = 1e-9  # and its inverse: probabilities closer to 0 and 1 have no points that a person would read
+
+
 class Scorecard(Classifier):
     """Scorecard for two classes: each column has a few bins, each bin whole points, and the sum of the points is the score.
 
@@ -251,7 +254,8 @@ class Scorecard(Classifier):
             )
         odds = param_validation.positive("base_odds", self.base_odds)
         if not _MIN_ODDS <= odds <= 1 / _MIN_ODDS:
-            raise ValueError(f"base_odds={self.base_odds!r}: give odds between {_MIN_ODDS:g} and {1 / _MIN_ODDS:g}, such as 50")
+            between = f"{_MIN_ODDS:g} and {1 / _MIN_ODDS:g}"
+            raise ValueError(f"base_odds={self.base_odds!r}: give odds between {between}, such as 50")
         return Scale(int(base), odds, to_double)
 
     def _good(self, schema: Schema) -> int | None:
