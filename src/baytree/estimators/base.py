@@ -132,7 +132,8 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """Common implementation of `fit`; `of_rows` are further arguments that refer to rows, such as rows to prune on."""
         source = remote_source(X)
-        rows = source if hasattr(source, "snapshot") else X  # a database reads all of a fit in one snapshot
+        is_database = hasattr(source, "snapshot")
+        rows: Any = source if is_database else X  # a database reads all of a fit in one snapshot
         with snapshot(rows):
             prepared = self._prepare_rows(rows, y, sample_weight)
             if isinstance(y, str):  # with arrays a single class is accepted, as in scikit-learn
@@ -141,7 +142,7 @@ class Estimator(BaseEstimator):
         with _STATE_LOCK:
             self._set_fitted_state(prepared.rows.schema, result, prepared.has_text_names)
             self.__dict__.pop("queries_", None)
-            if rows is source:
+            if is_database:
                 self.queries_ = list(rows.queries)  # not stored in model files
         return self
 

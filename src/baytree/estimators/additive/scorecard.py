@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _MAX_BINS, _MAX_BASE, _MIN_TO_DOUBLE = 100, 1_000_000, 1.0
 
+_MAX_FOLDS = 1_000  # each makes bins of its own
+
 _RULES = ("min", "1se")
 
 
@@ -234,7 +236,7 @@ class Scorecard(Classifier):
             ),
             by_column,
             param_validation.one_of("select", self.select, SELECTIONS),
-            param_validation.integer("n_folds", self.n_folds, 2),
+            param_validation.integer("n_folds", self.n_folds, 2, _MAX_FOLDS),
             param_validation.one_of("rule", self.rule, _RULES),
         )
 
