@@ -1,4 +1,4 @@
-"""Public tables that misled a comparison before it had an audit; they come with the packages of the group `traps`."""
+"""Five public tables that misled a comparison before it had an audit; they come with the packages of the group `traps`."""
 
 from __future__ import annotations
 
@@ -61,9 +61,3 @@ def test_a_tree_that_splits_names_of_businesses_is_not_small():
 
 def test_six_per_cent_of_buyers_are_an_imbalance():
     assert findings(bt.audit(table("ISLR", "Caravan"), "Purchase"))["imbalance"] == [("Purchase",)]
-
-
-def test_two_columns_of_what_a_card_was_used_for_are_leaks_of_whether_it_was_given():
-    """Each alone decides, and each hides the other if it counts among the other columns."""
-    found = findings(bt.audit(table("AER", "CreditCard"), "card"))
-    assert found["leak"] == [("expenditure",), ("share",)]
